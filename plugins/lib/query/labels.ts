@@ -15,6 +15,13 @@ export function labelsOf(pairs: Iterable<readonly [string, string]>): Labels {
       values.set(name, value);
     }
   }
+  return flatOf(values);
+}
+
+/** The same of what stands beside a log line, where a label without a value is still there. */
+export const labelsWithEmpty = (pairs: Iterable<readonly [string, string]>): Labels => flatOf(new Map(pairs));
+
+function flatOf(values: ReadonlyMap<string, string>): Labels {
   const flat: string[] = [];
   for (const name of [...values.keys()].sort(byName)) {
     flat.push(name, values.get(name)!);

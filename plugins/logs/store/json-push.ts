@@ -1,14 +1,14 @@
 import { isUtf8 } from 'node:buffer';
 
 import { SvcError } from 'svc/sdk';
-import { type Labels } from 'svc/query';
 
 import { Batch } from './batch.ts';
 import { LabelSets } from './label-sets.ts';
 import { parseNanos } from './nanos.ts';
 import { PushScanner } from './push-scanner.ts';
 
-const labelSets = new LabelSets();
+const streamSets = new LabelSets('streams');
+const metadataSets = new LabelSets('metadata');
 
 /**
  * A push body of Loki's JSON shape: streams as they stand there, before anything is added to or demanded of them. What
@@ -16,7 +16,7 @@ const labelSets = new LabelSets();
  */
 export function readJsonPush(body: Buffer): Batch {
   const batch = batchFor(body);
-  if (isUtf8(body) && new PushScanner(body, batch, (from, to) => labelSets.in(body, from, to)).push()) {
+  if (isUtf8(body) && new PushScanner(body, batch, (from, to, beside) => (beside ? metadataSets : streamSets).in(body, from, to)).push()) {
     // Of UTF-8 without halves of pairs.
     batch.isText = true;
     return batch;
@@ -56,7 +56,7 @@ function readStream(batch: Batch, stream: unknown, index: number): void {
   if (!isObject(stream)) {
     throw broken(where, 'an object with "stream" and "values"');
   }
-  const labels = labelsIn(stream['stream'] ?? {}, `${where}.stream`);
+  const labels = streamSets.of(textsIn(stream['stream'] ?? {}, `${where}.stream`));
   const values = stream['values'] ?? [];
   if (!Array.isArray(values)) {
     throw broken(`${where}.values`, 'a list');
@@ -77,11 +77,11 @@ function readValue(batch: Batch, value: unknown, where: string, i: number): void
   if (at === undefined) {
     throw broken(`${where}.values[${i}][0]`, 'nanoseconds since 1970 as a text of digits');
   }
-  const meta = value[2] === undefined ? 0 : batch.metaOf(labelsIn(value[2], `${where}.values[${i}][2]`));
+  const meta = value[2] === undefined ? 0 : batch.metaOf(metadataSets.of(textsIn(value[2], `${where}.values[${i}][2]`)));
   batch.text(at.ms, at.ns, value[1], meta);
 }
 
-function labelsIn(value: unknown, where: string): Labels {
+function textsIn(value: unknown, where: string): [string, string][] {
   if (!isObject(value)) {
     throw broken(where, 'an object of texts');
   }
@@ -90,7 +90,7 @@ function labelsIn(value: unknown, where: string): Labels {
       throw broken(`${where}[${JSON.stringify(name.slice(0, 100))}]`, 'a text');
     }
   }
-  return labelSets.of(Object.entries(value as Record<string, string>));
+  return Object.entries(value as Record<string, string>);
 }
 
 const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value);

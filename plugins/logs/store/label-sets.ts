@@ -1,12 +1,17 @@
-import { type Labels, labelsOf } from 'svc/query';
+import { type Labels, labelsOf, labelsWithEmpty } from 'svc/query';
 
 import { parseLabelsText } from './label-text.ts';
 import { remembered } from './remembered.ts';
 
 /** Label sets that were met before: what every push says again is sorted once, and told by its identity from then on. */
 export class LabelSets {
+  readonly #make: (pairs: readonly (readonly [string, string])[]) => Labels;
   readonly #read = new Map<string, Labels>();
   readonly #known = new Map<string, Labels>();
+
+  constructor(of: 'streams' | 'metadata') {
+    this.#make = of === 'streams' ? labelsOf : labelsWithEmpty;
+  }
 
   /** Of an object of texts in JSON, known by its very bytes; undefined when that is not what they are. */
   in(body: Buffer, from: number, to: number): Labels | undefined {
@@ -30,7 +35,7 @@ export class LabelSets {
       // With the lengths, no two sets can look the same.
       key += `${name.length}:${name}${value.length}:${value}`;
     }
-    return this.#known.get(key) ?? remembered(this.#known, key, labelsOf(pairs));
+    return this.#known.get(key) ?? remembered(this.#known, key, this.#make(pairs));
   }
 }
 

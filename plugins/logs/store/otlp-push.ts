@@ -1,5 +1,5 @@
 import { SvcError } from 'svc/sdk';
-import { type Labels, labelsOf } from 'svc/query';
+import { type Labels, labelsWithEmpty } from 'svc/query';
 import {
   anyValueFromJson,
   anyValueText,
@@ -60,7 +60,8 @@ interface Said {
   spanId: string;
 }
 
-const labelSets = new LabelSets();
+const streamSets = new LabelSets('streams');
+const metadataSets = new LabelSets('metadata');
 const recordSets = new RecordSets();
 
 /** Of six levels, four numbers each. */
@@ -218,22 +219,35 @@ function metadataOf({ severity, severityText, attributes, traceId, spanId }: Sai
   const pairs: Pair[] = [
     ...around,
     ...attributes.map(pairOf),
-    ['severity_number', severity === 0 ? '' : String(severity)],
-    ['severity_text', severityText],
-    ['trace_id', traceId],
-    ['span_id', spanId],
-    ['detected_level', levels[Math.floor((severity - 1) / 4)] ?? ''],
+    ...given([
+      ['severity_number', severity === 0 ? '' : String(severity)],
+      ['severity_text', severityText],
+      ['trace_id', traceId],
+      ['span_id', spanId],
+      ['detected_level', levels[Math.floor((severity - 1) / 4)] ?? ''],
+    ]),
   ];
-  return traceId === '' && spanId === '' ? labelSets.of(pairs) : labelsOf(pairs);
+  return traceId === '' && spanId === '' ? metadataSets.of(pairs) : labelsWithEmpty(pairs);
 }
 
 function splitResource({ attributes }: OtlpResource): { readonly labels: Labels; readonly metadata: readonly Pair[] } {
   const ofStream = attributes.filter(({ key }) => streamAttributes.has(key));
-  return { labels: labelSets.of(ofStream.map(pairOf)), metadata: attributes.filter((pair) => !ofStream.includes(pair)).map(pairOf) };
+  return { labels: streamSets.of(ofStream.map(pairOf)), metadata: attributes.filter((pair) => !ofStream.includes(pair)).map(pairOf) };
 }
 
 const scopePairs = (scope: OtlpScope | undefined): readonly Pair[] =>
-  scope === undefined ? [] : [['scope_name', scope.name], ['scope_version', scope.version], ...scope.attributes.map(pairOf)];
+  scope === undefined
+    ? []
+    : [
+        ...given([
+          ['scope_name', scope.name],
+          ['scope_version', scope.version],
+        ]),
+        ...scope.attributes.map(pairOf),
+      ];
+
+/** Fields of a message are empty where they are not set. */
+const given = (fields: readonly Pair[]): readonly Pair[] => fields.filter(([, value]) => value !== '');
 
 const pairOf = ({ key, value }: KeyValue): Pair => [labelName(key), anyValueText(value)];
 

@@ -4,7 +4,8 @@ import { ProtoReader } from 'svc/store';
 import { Batch } from './batch.ts';
 import { LabelSets } from './label-sets.ts';
 
-const labelSets = new LabelSets();
+const streamSets = new LabelSets('streams');
+const metadataSets = new LabelSets('metadata');
 
 /** A push body of Loki's protobuf shape, already unpacked: `streams = 1 {labels = 1, entries = 2 {timestamp, line, metadata}}`. */
 export function readProtoPush(body: Uint8Array): Batch {
@@ -25,7 +26,7 @@ function readStream(batch: Batch, stream: ProtoReader): void {
   let labels: Labels = noLabels;
   for (let field = stream.next(); field !== 0; field = stream.next()) {
     if (field === 1) {
-      labels = labelSets.text(stream.string());
+      labels = streamSets.text(stream.string());
     } else if (field === 2) {
       readEntry(batch, stream.message());
     } else {
@@ -51,7 +52,7 @@ function readEntry(batch: Batch, entry: ProtoReader): void {
     }
   }
   const ms = Math.floor(at.nanos / 1e6);
-  batch.line(at.seconds * 1_000 + ms, at.nanos - ms * 1e6, line, pairs.length === 0 ? 0 : batch.metaOf(labelSets.of(pairs)));
+  batch.line(at.seconds * 1_000 + ms, at.nanos - ms * 1e6, line, pairs.length === 0 ? 0 : batch.metaOf(metadataSets.of(pairs)));
 }
 
 interface Time {

@@ -17,8 +17,8 @@ const closeObject = 0x7d;
 const toLine = 0x222c22;
 const toNextValue = 0x225b2c5d;
 
-/** The labels in the bytes of one object; undefined when there are none in them. */
-export type LabelsAt = (from: number, to: number) => Labels | undefined;
+/** The labels in the bytes of one object, of a stream or beside a line; undefined when there are none in them. */
+export type LabelsAt = (from: number, to: number, beside: boolean) => Labels | undefined;
 
 /**
  * Reads a push of the shape that senders use, `{"streams":[{"stream":{…},"values":[["<nanoseconds>","line",{…}],…]},…]}`,
@@ -73,7 +73,7 @@ export class PushScanner {
     if (!this.#is(openObject) || !this.#named('stream')) {
       return false;
     }
-    const labels = this.#labels();
+    const labels = this.#labels(false);
     if (labels === undefined || !this.#is(comma) || !this.#named('values') || !this.#values() || !this.#is(closeObject)) {
       return false;
     }
@@ -111,7 +111,7 @@ export class PushScanner {
     }
     let meta = 0;
     if (this.#is(comma)) {
-      const labels = this.#labels();
+      const labels = this.#labels(true);
       if (labels === undefined) {
         return false;
       }
@@ -226,7 +226,7 @@ export class PushScanner {
   }
 
   /** An object of texts, handed on as its bytes. */
-  #labels(): Labels | undefined {
+  #labels(beside: boolean): Labels | undefined {
     if (!this.#is(openObject)) {
       return undefined;
     }
@@ -241,7 +241,7 @@ export class PushScanner {
         at += Number(byte === backslash);
       } else if (byte === closeObject) {
         this.#at = at + 1;
-        return this.#labelsAt(start, at + 1);
+        return this.#labelsAt(start, at + 1, beside);
       } else if (byte === openObject || byte === openList) {
         return undefined;
       }

@@ -96,6 +96,27 @@ test('the endpoints of Loki answer as Loki does', async (t) => {
   assert.deepEqual(posted.data.result[0].values, [[at(3), 'three']]);
 });
 
+test('metadata without a value is there to be asked for', async (t) => {
+  const house = await openHouse(t);
+  await give(house, { app: 't' }, [
+    [1, 'empty', { user: '' }],
+    [2, 'full', { user: 'u' }],
+    [3, 'none'],
+  ]);
+  const ask = async (query: string, path = 'query_range'): Promise<{ values: [string, string][]; [name: string]: unknown }[]> =>
+    (await house.json(`/loki/api/v1/${path}?${String(new URLSearchParams({ query, time: `${present / 1_000 + 10}` }))}`)).data.result;
+  const lines = async (query: string): Promise<string[]> => (await ask(query)).flatMap(({ values }) => values.map(([, line]) => line)).sort();
+  assert.deepEqual(await lines('{app="t"} | user=""'), ['empty', 'none']);
+  assert.deepEqual(await lines('{app="t"} | user!=""'), ['full']);
+  assert.deepEqual(await lines('{app="t"} | keep user | line_format "<{{.user}}>"'), ['<>', '<>', '<u>']);
+  const counted = await ask('sum by (user) (count_over_time({app="t"}[1m]))', 'query');
+  assert.deepEqual(counted.map(({ metric }) => (metric as { user?: string }).user).sort(), ['', 'u', undefined]);
+  assert.deepEqual(
+    (await ask('{app="t"} |= "empty"')).map(({ stream: labels }) => labels),
+    [{ app: 't', detected_level: 'unknown', service_name: 't', user: '' }],
+  );
+});
+
 test('mistakes are told in the plain texts of Loki', async (t) => {
   const house = await openHouse(t);
   await give(house, { app: 't' }, [[1, 'x']]);

@@ -173,6 +173,40 @@ describe('forms of a push', () => {
     );
   });
 
+  test('metadata without a value stays with its line, a label of a stream without one does not', async (t) => {
+    const opened = await openStore(t);
+    const { store } = opened;
+    const text = (key: string): object => ({ key, value: { stringValue: '' } });
+    const resourceLogs = [
+      { resource: { attributes: [text('service.name')] }, scopeLogs: [{ logRecords: [{ timeUnixNano: `${present}000000`, attributes: [text('k')] }] }] },
+    ];
+    const proto = new ProtoWriter();
+    proto.message(1, (pushed) => {
+      pushed.string(1, '{app="web", none=""}');
+      pushed.message(2, (entry) => {
+        entry.message(1, (at) => at.uint(1, present / 1_000));
+        entry.message(3, (pair) => pair.string(1, 'k'));
+      });
+    });
+    await push(store, { app: 'web', none: '' }, [[1, 'usual', { k: '' }]]);
+    // A half of a pair is read by the runtime.
+    await push(store, { app: 'web', none: '' }, [[2, '\ud800', { k: '', trace: 'abc' }]]);
+    await store.push('loki-proto', snappyEncode(proto.finish()), { encoding: 'snappy' });
+    await store.push('otlp-json', Buffer.from(JSON.stringify({ resourceLogs })), {});
+    for (const again of [false, true]) {
+      const found = await read(again ? await opened.again() : store, { matchers: anything });
+      assert.deepEqual(
+        found.map(({ labels, metadata }) => [labels['app'], labels['none'], metadata['k'], metadata['trace'], Object.keys(metadata).length]),
+        [
+          ['web', undefined, '', undefined, 2],
+          ['web', undefined, '', undefined, 2],
+          ['web', undefined, '', 'abc', 3],
+          [undefined, undefined, '', undefined, 2],
+        ],
+      );
+    }
+  });
+
   test('lines that other parts of the house write', async (t) => {
     const { store } = await openStore(t);
     assert.deepEqual(await store.write([{ labels: { app: 'self' }, at: { ms: present, ns: 7 }, line: 'level=warn x', metadata: { request: '1' } }]), {
