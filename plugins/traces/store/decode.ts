@@ -106,7 +106,8 @@ class Decoder {
     let endMs = 0;
     let endNs = 0;
     let hasParts = false;
-    let trimmed = false;
+    let trimmed = head.dictionary.shortened.around(this.#resource, this.#scope);
+    this.#reading.hasCut = false;
     const firstPair = columns.pairIds.length;
     for (let field = reader.next(); field !== 0; field = reader.next()) {
       switch (field) {
@@ -114,7 +115,8 @@ class Decoder {
           traceAt = this.#reading.id(reader, 16);
           break;
         case 2:
-          spanAt = this.#reading.id(reader, 8);
+          // All zeros, as some senders have it, is an id as well.
+          spanAt = this.#reading.anyId(reader, 8);
           break;
         case 3:
           state = this.#reading.text(reader);
@@ -194,7 +196,7 @@ class Decoder {
       trimmed = !decodeParts(this.#reading, range, startMs, startNs) || trimmed;
     }
     head.endRow(trace);
-    this.#accept(startMs, trimmed);
+    this.#accept(startMs, trimmed || this.#reading.hasCut);
   }
 
   #accept(startMs: number, trimmed: boolean): void {

@@ -7,6 +7,9 @@ import { type ScopeName, scopeBits, type SpanDictionary } from './columns.ts';
 import { i32, u8, u32 } from './growable.ts';
 import type { TraceLimits } from './limits.ts';
 import { cut, readerBehindLength, readKeyValue } from './otlp-values.ts';
+import { scopeHead } from './scope-head.ts';
+import { type Losses, Shortened } from './shortened.ts';
+import { textPairIn } from './text-pair.ts';
 
 export interface ServerStamp {
   readonly device_id?: string | undefined;
@@ -18,7 +21,9 @@ export type Stamping = ServerStamp | 'kept';
 
 const stamped: readonly (keyof ServerStamp)[] = ['device_id', 'edge_id'];
 const undecoded = -2;
+/** Of a pair that cannot be kept; of one that its sender gave no value. */
 export const unusable = -1;
+export const valueless = -3;
 
 interface ResourceEntry {
   readonly attributes: readonly Attribute[];
@@ -32,6 +37,7 @@ interface ScopeEntry {
 
 /** The dictionary of a head: grows as spans come, and knows bytes that it has seen before. */
 export class HeadDictionary implements SpanDictionary {
+  readonly shortened = new Shortened();
   readonly #limits: TraceLimits;
   readonly #textBytes: ByteDictionary;
   readonly #texts: string[] = [];
@@ -150,14 +156,16 @@ export class HeadDictionary implements SpanDictionary {
   textOfBytes(bytes: Uint8Array, start: number, end: number): number {
     const id = this.#textBytes.intern(bytes, start, end);
     if (id === this.#texts.length) {
-      const text = cut(textOf(asBuffer(bytes), start, end), this.#limits.nameLength);
+      const sent = textOf(asBuffer(bytes), start, end);
+      const text = cut(sent, this.#limits.nameLength);
       this.#texts.push(text);
+      this.#note('text', id, sent.length > text.length);
       this.#textLength += text.length;
     }
     return id;
   }
 
-  /** The pair of a KeyValue that stands there with its length before it; `unusable` where it has no value or no proper key. */
+  /** The pair of a KeyValue that stands there with its length before it; `unusable` without a proper key, `valueless` without a value. */
   pairOfBytes(bytes: Uint8Array, start: number, end: number, scope: ScopeName): number {
     const known = this.#pairBytes.intern(bytes, start, end);
     let pair = this.#pairByBytes[known] ?? undecoded;
@@ -180,12 +188,14 @@ export class HeadDictionary implements SpanDictionary {
       return known;
     }
     const isOurs = (name: string): boolean => stamping !== 'kept' && (stamped as readonly string[]).includes(name);
-    const sent = this.#pairsIn(new ProtoReader(bytes, start, end), 1, 'resource', isOurs);
+    const losses = { count: 0 };
+    const sent = this.#pairsIn(new ProtoReader(bytes, start, end), 1, 'resource', losses, isOurs);
     const ours = stamped.flatMap((name) => (stamp[name] === undefined ? [] : [this.#add({ key: name, value: { type: 'string', value: stamp[name] } })]));
     const pairs = [...sent, ...ours];
     pairs.forEach((pair) => this.#mark(pair, scopeBits.resource));
     this.#resources.push({ pairs, attributes: pairs.map((pair) => this.pair(pair)) });
     this.#resourceByBytes.set(key, this.#resources.length - 1);
+    this.#note('resource', this.#resources.length - 1, losses.count > 0);
     return this.#resources.length - 1;
   }
 
@@ -195,33 +205,26 @@ export class HeadDictionary implements SpanDictionary {
     if (found !== undefined) {
       return found;
     }
-    let name = '';
-    let version = '';
-    const reader = new ProtoReader(bytes, start, end);
-    for (let field = reader.next(); field !== 0; field = reader.next()) {
-      if (field === 1 || field === 2) {
-        const text = cut(reader.string(), this.#limits.nameLength);
-        name = field === 1 ? text : name;
-        version = field === 2 ? text : version;
-      } else {
-        reader.skip();
-      }
-    }
-    const pairs = this.#pairsIn(new ProtoReader(bytes, start, end), 3, 'instrumentation');
+    const sent = scopeHead(bytes, start, end);
+    const [name, version] = [cut(sent.name, this.#limits.nameLength), cut(sent.version, this.#limits.nameLength)];
+    const losses = { count: sent.name.length - name.length + sent.version.length - version.length };
+    const pairs = this.#pairsIn(new ProtoReader(bytes, start, end), 3, 'instrumentation', losses);
     this.#scopes.push({ pairs, scope: { name, version, attributes: pairs.map((pair) => this.pair(pair)) } });
     this.#scopeByBytes[known] = this.#scopes.length - 1;
+    this.#note('scope', this.#scopes.length - 1, losses.count > 0);
     return this.#scopes.length - 1;
   }
 
-  #pairsIn(reader: ProtoReader, wanted: number, scope: ScopeName, isRefused: (key: string) => boolean = () => false): number[] {
+  #pairsIn(reader: ProtoReader, wanted: number, scope: ScopeName, losses: Losses, isRefused: (key: string) => boolean = () => false): number[] {
     const pairs: number[] = [];
     for (let field = reader.next(); field !== 0; field = reader.next()) {
       if (field !== wanted || pairs.length >= this.#limits.attributes) {
+        losses.count += field === wanted ? 1 : 0;
         reader.skip();
         continue;
       }
       const bytes = reader.bytes();
-      const entry = readKeyValue(new ProtoReader(bytes), this.#limits);
+      const entry = readKeyValue(new ProtoReader(bytes), this.#limits, losses);
       if (entry !== undefined && !isRefused(entry.key)) {
         const pair = this.#add(entry);
         this.#mark(pair, scopeBits[scope]);
@@ -236,28 +239,26 @@ export class HeadDictionary implements SpanDictionary {
    * is decoded when somebody asks for it. `at` is where these bytes lie among those of all pairs.
    */
   #textPair(bytes: Uint8Array, start: number, end: number, at: number): number | undefined {
-    // Lengths of one byte each: length, 0x0a, length of the key, key, 0x12, length of the value, 0x0a, length of the text, text.
-    const keyAt = start + 3;
-    const keyEnd = keyAt + bytes[start + 2]!;
-    const textLength = end - keyEnd - 4;
-    const usual =
-      end - start <= 128 &&
-      textLength >= 0 &&
-      bytes[start + 1] === 0x0a &&
-      keyEnd > keyAt &&
-      bytes[keyEnd] === 0x12 &&
-      bytes[keyEnd + 1] === textLength + 2 &&
-      bytes[keyEnd + 2] === 0x0a &&
-      bytes[keyEnd + 3] === textLength;
-    if (!usual || keyEnd - keyAt > this.#limits.keyLength || textLength > this.#limits.valueLength) {
+    const found = textPairIn(bytes, start, end);
+    if (found === undefined || found.keyEnd - found.keyAt > this.#limits.keyLength || found.textLength > this.#limits.valueLength) {
       return undefined;
     }
+    const { keyAt, keyEnd, textLength } = found;
     return this.#push(this.#keyOfBytes(bytes, keyAt, keyEnd), undefined, at + (keyEnd + 4 - start), textLength);
   }
 
   #decoded(reader: ProtoReader): number {
-    const entry = readKeyValue(reader, this.#limits);
-    return entry === undefined ? unusable : this.#add(entry);
+    const losses = { count: 0 };
+    const entry = readKeyValue(reader, this.#limits, losses);
+    const pair = entry !== undefined ? this.#add(entry) : losses.count > 0 ? unusable : valueless;
+    this.#note('pair', pair, losses.count > 0);
+    return pair;
+  }
+
+  #note(what: Parameters<Shortened['add']>[0], id: number, isShort: boolean): void {
+    if (isShort) {
+      this.shortened.add(what, id);
+    }
   }
 
   #add(entry: Attribute): number {

@@ -3,16 +3,21 @@ import { ProtoReader, type ProtoWriter } from 'svc/store';
 
 import type { Attribute, Value } from '../traceql/span.ts';
 import type { TraceLimits } from './limits.ts';
+import type { Losses } from './shortened.ts';
 
 const mostElements = 1_024;
 
 /** An AnyValue of OTLP, bounded; undefined where the sender left it empty. */
-export function readValue(reader: ProtoReader, limits: TraceLimits): Value | undefined {
+export function readValue(reader: ProtoReader, limits: TraceLimits, losses: Losses): Value | undefined {
   let value: Value | undefined;
   for (let field = reader.next(); field !== 0; field = reader.next()) {
     switch (field) {
       case 1:
-        value = { type: 'string', value: cut(reader.string(), limits.valueLength) };
+        value = { type: 'string', value: reader.string() };
+        if (value.value.length > limits.valueLength) {
+          value = { type: 'string', value: cut(value.value, limits.valueLength) };
+          losses.count++;
+        }
         break;
       case 2:
         value = { type: 'bool', value: reader.bool() };
@@ -24,19 +29,24 @@ export function readValue(reader: ProtoReader, limits: TraceLimits): Value | und
         value = { type: 'float', value: reader.double() };
         break;
       case 5:
-        value = { type: 'array', values: readArray(reader.message(), limits) };
+        value = { type: 'array', values: readArray(reader.message(), limits, losses) };
         break;
       case 6:
-        value = { type: 'map', entries: readEntries(reader.message(), limits) };
+        value = { type: 'map', entries: readEntries(reader.message(), limits, losses) };
         break;
       case 7:
-        value = { type: 'bytes', value: Uint8Array.from(reader.bytes().subarray(0, limits.valueLength)) };
+        value = readBytes(reader.bytes(), limits, losses);
         break;
       default:
         reader.skip();
     }
   }
   return value;
+}
+
+function readBytes(bytes: Uint8Array, { valueLength }: TraceLimits, losses: Losses): Value {
+  losses.count += bytes.length > valueLength ? 1 : 0;
+  return { type: 'bytes', value: Uint8Array.from(bytes.subarray(0, valueLength)) };
 }
 
 export function wholeNumber(big: bigint): Value {
@@ -47,14 +57,15 @@ export function wholeNumber(big: bigint): Value {
 /** Without half of a surrogate pair at its end. */
 export const cut = (text: string, length: number): string => (text.length <= length ? text : text.slice(0, length).replace(/[\ud800-\udbff]$/, ''));
 
-function readArray(reader: ProtoReader, limits: TraceLimits): Value[] {
+function readArray(reader: ProtoReader, limits: TraceLimits, losses: Losses): Value[] {
   const values: Value[] = [];
   for (let field = reader.next(); field !== 0; field = reader.next()) {
     if (field !== 1 || values.length >= mostElements) {
+      losses.count += field === 1 ? 1 : 0;
       reader.skip();
       continue;
     }
-    const value = readValue(reader.message(), limits);
+    const value = readValue(reader.message(), limits, losses);
     if (value !== undefined) {
       values.push(value);
     }
@@ -62,14 +73,15 @@ function readArray(reader: ProtoReader, limits: TraceLimits): Value[] {
   return values;
 }
 
-function readEntries(reader: ProtoReader, limits: TraceLimits): Attribute[] {
+function readEntries(reader: ProtoReader, limits: TraceLimits, losses: Losses): Attribute[] {
   const entries: Attribute[] = [];
   for (let field = reader.next(); field !== 0; field = reader.next()) {
     if (field !== 1 || entries.length >= limits.attributes) {
+      losses.count += field === 1 ? 1 : 0;
       reader.skip();
       continue;
     }
-    const entry = readKeyValue(reader.message(), limits);
+    const entry = readKeyValue(reader.message(), limits, losses);
     if (entry !== undefined) {
       entries.push(entry);
     }
@@ -87,19 +99,21 @@ export function readerBehindLength(bytes: Uint8Array, start: number, end: number
 }
 
 /** Undefined: a key without a value, or one that is empty or too long. */
-export function readKeyValue(reader: ProtoReader, limits: TraceLimits): Attribute | undefined {
+export function readKeyValue(reader: ProtoReader, limits: TraceLimits, losses: Losses): Attribute | undefined {
   let key = '';
   let value: Value | undefined;
   for (let field = reader.next(); field !== 0; field = reader.next()) {
     if (field === 1) {
       key = reader.string();
     } else if (field === 2) {
-      value = readValue(reader.message(), limits);
+      value = readValue(reader.message(), limits, losses);
     } else {
       reader.skip();
     }
   }
-  return value === undefined || key === '' || key.length > limits.keyLength ? undefined : { key, value };
+  const isProper = key !== '' && key.length <= limits.keyLength;
+  losses.count += isProper ? 0 : 1;
+  return isProper && value !== undefined ? { key, value } : undefined;
 }
 
 export function writeKeyValue(writer: ProtoWriter, { key, value }: Attribute): void {

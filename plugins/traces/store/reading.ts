@@ -3,6 +3,7 @@ import { ProtoReader } from 'svc/store';
 
 import type { ScopeName } from './columns.ts';
 import type { Head } from './head.ts';
+import { valueless } from './head-dictionary.ts';
 import type { TraceLimits } from './limits.ts';
 
 export interface Range {
@@ -17,6 +18,8 @@ interface Numbers {
 
 /** A body that is being read into a head. Nothing is copied out of it before the head keeps it. */
 export class Reading {
+  /** Whether a text or value was cut since this was set to false. */
+  hasCut = false;
   readonly body: Buffer;
   readonly head: Head;
   readonly limits: TraceLimits;
@@ -64,10 +67,16 @@ export class Reading {
     return { start: 0, end: 0 };
   }
 
-  /** Where an id starts that has exactly so many bytes and is not all zeros; else -1. */
-  id(reader: ProtoReader, size: number): number {
+  /** Where an id starts that has exactly so many bytes; else -1. */
+  anyId(reader: ProtoReader, size: number): number {
     const start = this.skip(reader);
-    if (reader.position - start !== size + 1 || this.body[start] !== size) {
+    return reader.position - start === size + 1 && this.body[start] === size ? start + 1 : -1;
+  }
+
+  /** The same of one that is not all zeros. */
+  id(reader: ProtoReader, size: number): number {
+    const start = this.anyId(reader, size) - 1;
+    if (start < 0) {
       return -1;
     }
     for (let at = start + 1; at < reader.position; at++) {
@@ -80,10 +89,13 @@ export class Reading {
 
   text(reader: ProtoReader): number {
     const { start, end } = this.block(reader);
-    return this.head.dictionary.textOfBytes(this.body, start, end);
+    const { dictionary } = this.head;
+    const text = dictionary.textOfBytes(this.body, start, end);
+    this.hasCut ||= dictionary.shortened.text(text);
+    return text;
   }
 
-  /** Puts an attribute behind those from `first` on; whether it could be kept. */
+  /** Puts an attribute behind those from `first` on; whether all of it could be kept. */
   pair(reader: ProtoReader, scope: ScopeName, into: Numbers, first: number): boolean {
     const start = this.skip(reader);
     if (into.length - first >= this.limits.attributes) {
@@ -91,9 +103,9 @@ export class Reading {
     }
     const pair = this.head.dictionary.pairOfBytes(this.body, start, reader.position, scope);
     if (pair < 0) {
-      return false;
+      return pair === valueless;
     }
     into.push(pair);
-    return true;
+    return !this.head.dictionary.shortened.pair(pair);
   }
 }

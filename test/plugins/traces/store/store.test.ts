@@ -290,6 +290,29 @@ describe('a push', () => {
     assert.equal(service.methods.stats().trimmed, 1);
   });
 
+  test('whatever is cut is told with the push, each time and for each span', async (t) => {
+    const service = await openService(t, { limits: { attributes: 2, valueLength: 4, keyLength: 5, nameLength: 6 } });
+    const told = (spans: number): readonly string[] => [`${spans} spans were stored without what is beyond the limits of a span`];
+    for (const _time of [1, 2]) {
+      assert.deepEqual((await push(service, {}, span(1), span(2, { attributes: { a: 'abcde' } }))).reasons, told(1), 'a text');
+      assert.deepEqual((await push(service, {}, span(3, { name: 'a long name' }))).reasons, told(1), 'a name');
+      assert.deepEqual((await push(service, {}, span(4, { attributes: { a: ['abcde'] } }), span(5, { message: 'out of order' }))).reasons, told(2), 'both');
+      assert.deepEqual((await push(service, { 'a.b.c.d': 'x' }, span(6), span(7))).reasons, told(2), 'what all spans of a resource lack');
+      assert.deepEqual((await push(service, { a: '1', b: '2', c: '3' }, span(8))).reasons, told(1), 'an attribute of the resource');
+      assert.deepEqual((await push(service, { a: '1' }, span(9, { name: 'short' }))).reasons, []);
+    }
+  });
+
+  test('has an id of zeros, as some senders give to spans', async (t) => {
+    const service = await openService(t);
+    const answer = await push(service, {}, span(1), span(1, { id: '0'.repeat(16), name: 'no id' }));
+    assert.deepEqual(answer, { accepted: 2, rejected: 0, reasons: [] });
+    const { batches } = jsonOf(await service.methods.trace({ traceId: '1', form: 'v1' }, noCall));
+    assert.deepEqual(batches[0].scopeSpans[0].spans.map(({ name }: Loose) => name).sort(), ['no id', 'op']);
+    await service.methods.tend({ now: true });
+    assert.deepEqual(await found(service, '{ name = "no id" && nestedSetParent = -1 }'), ['1']);
+  });
+
   test('is refused while the disk is full, reads go on, and it is taken again by itself', async (t) => {
     let free = 10e9;
     const store = await openStore(t, { disk: { everyMs: 0, look: () => ({ free, total: 20e9 }) } });
