@@ -31,6 +31,9 @@ export interface FeedState {
 const indexed = 'indexed';
 const mark = (seq: number): string => `${analysisNumber} ${seq}`;
 
+/** Of the same: that the index shall be made anew, until a new one serves. */
+const asked = 'rebuild_asked';
+
 type Positions = Partial<Record<Which, IndexPosition>>;
 
 const batchDocs = 64;
@@ -87,8 +90,9 @@ export class Feed {
     this.#loop.due();
   }
 
-  /** Makes the index anew; the one that serves goes on meanwhile. */
-  anew(): void {
+  /** Makes the index anew, also when svc ends before it is done; the one that serves goes on meanwhile. */
+  async anew(): Promise<void> {
+    await this.#parts.tables.write((tx) => new ChangeLog(tx).setState(asked, 'true'));
     this.#wantsAnew = true;
     this.#loop.due();
   }
@@ -108,7 +112,8 @@ export class Feed {
 
   /** Until the plugin leaves. */
   async run(signal: AbortSignal): Promise<void> {
-    if (((await this.#log.state(indexed)) ?? mark(0)) !== mark(await this.#log.last())) {
+    this.#wantsAnew ||= (await this.#log.state(asked)) === 'true';
+    if (this.#wantsAnew || ((await this.#log.state(indexed)) ?? mark(0)) !== mark(await this.#log.last())) {
       this.#loop.due();
     }
     await this.#loop.run(signal);
@@ -176,6 +181,9 @@ export class Feed {
   async #promote(): Promise<void> {
     await this.#call('promote');
     await this.#call('sweep');
+    if (!this.#wantsAnew && (await this.#log.state(asked)) === 'true') {
+      await this.#parts.tables.write((tx) => new ChangeLog(tx).setState(asked, 'false'));
+    }
   }
 
   #serves(seq: number): void {

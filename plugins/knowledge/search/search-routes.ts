@@ -79,7 +79,7 @@ export const searchRoutes = (desk: Desk, feed: Feed, embedding: Embedding): read
     response: IndexState,
     status: 202,
     async handle() {
-      feed.anew();
+      await feed.anew();
       return { ...(await feed.state()), vectors: embedding.state };
     },
   }),

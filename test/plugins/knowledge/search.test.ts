@@ -4,6 +4,7 @@ import { syncBuiltinESMExports } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
+import { setTimeout as pause } from 'node:timers/promises';
 
 import type { ThreadSetup } from 'svc/thread';
 
@@ -159,5 +160,40 @@ describe('search', () => {
     }
     await add('new.md', 'okapi too');
     assert.equal((await paths('okapi', '&limit=50')).length, 31);
+  });
+
+  test('is made anew as it was asked for, also when svc ends before that is done', async (t) => {
+    const dataDir = fs.mkdtempSync(join(tmpdir(), 'svc-anew-'));
+    t.after(() => fs.rmSync(dataDir, { recursive: true }));
+    const serving = (): string => fs.readFileSync(join(dataDir, 'plugins/knowledge/index/current'), 'utf8');
+    const first = await knowledgeHouse(t, { dataDir });
+    // Enough to be in the middle of it when svc ends.
+    const long = Array.from({ length: 200 }, (_, number) => `## Part ${number}\n\n${'the okapi of the forest '.repeat(20)}\n`).join('\n');
+    for (let number = 0; number < 30; number++) {
+      await first.add(`n/${number}.md`, long);
+    }
+    while ((await first.ask('GET', '/index')).body.state !== 'ready') {
+      await pause(20);
+    }
+    const before = serving();
+    assert.equal((await first.ask('POST', '/index/rebuild')).status, 202);
+    await first.house.stop();
+
+    const second = await knowledgeHouse(t, { dataDir });
+    for (const deadline = Date.now() + 30_000; serving() === before;) {
+      assert.ok(Date.now() < deadline, 'the index that was asked for serves within 30 s');
+      await pause(20);
+    }
+    assert.equal((await second.paths('okapi', '&limit=50')).length, 30);
+    while ((await second.ask('GET', '/index')).body.state !== 'ready') {
+      await pause(20);
+    }
+    const made = serving();
+    await second.house.stop();
+
+    const third = await knowledgeHouse(t, { dataDir });
+    await third.add('new.md', 'quagga');
+    assert.deepEqual(await third.paths('quagga'), ['new.md']);
+    assert.equal(serving(), made, 'what was asked for once is made once');
   });
 });
