@@ -72,7 +72,7 @@ export class Reconciler {
       'it was switched off',
     );
     const revoked = all.filter((record) => barredCause(record.serving?.manifest, record, registry.current) !== undefined);
-    this.withdraw(revoked, 'its rights were revoked');
+    this.withdraw(revoked, 'it may not run as it is now');
     revoked.forEach((record) => (record.stale = true));
     const stranded = strandedBy(new Set(), registry.current).flatMap((id) => this.#roster.all.get(id) ?? []);
     this.withdraw(stranded, 'a service it needs went away');

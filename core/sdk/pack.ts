@@ -65,7 +65,7 @@ export interface PackSource {
 export interface PackLoader {
   /** What threads of a pack may run: programs of the loader, by name. */
   readonly threads: ReadonlyMap<string, { readonly code: string; readonly filename: string }>;
-  /** Why a pack from the data folder has to wait: its rights were not accepted. */
+  /** Why a pack from the data folder has to wait, such as for its rights to be accepted. */
   barred(manifest: PluginManifest): string | undefined;
   load(pack: PackSource): PluginDefinition<unknown>;
 }

@@ -45,7 +45,7 @@ export type GateAnswer =
 export interface Ceiling {
   readonly classes: readonly SkillClass[];
   readonly tools: readonly string[];
-  /** That addresses in arguments may name, and what lies below them. */
+  /** That addresses in arguments may name and code of the pack may ask by svc, and what lies below them. */
   readonly hosts: readonly string[];
   /** `env=prod`: devices that carry one of these. */
   readonly labels: readonly string[];
@@ -58,10 +58,12 @@ export interface CeilingSource {
 
 export const Ceilings = defineExtensionPoint<CeilingSource>('gate.ceilings');
 
-/** The one policy of tools: for chat, both kernels, direct execution, MCP, chat platforms and background runs. */
+/** The one policy of tools: for chat, both kernels, direct execution, MCP, chat platforms and background runs; and of code that asks hosts. */
 export interface GateContract {
   /** Pure over its question and the settings and accounts of this moment. */
   decide(question: GateQuestion): GateAnswer;
+  /** Whether svc asks this host for the code of a source such as `pack:greeter`, by the ceilings of this moment. */
+  reach(source: string, host: string): GateAnswer;
 }
 
 export const Gate = defineService<GateContract>('gate.decide');

@@ -8,7 +8,7 @@ import type { GateAnswer, GateContract, GateQuestion, GateStep } from './contrac
 export interface GateParts {
   readonly directory: Pick<DirectoryContract, 'live'>;
   readonly settings: Pick<Settings, 'get'>;
-  readonly packs?: Pick<PackCeilings, 'refusal'>;
+  readonly packs?: Pick<PackCeilings, 'refusal' | 'hostRefusal'>;
 }
 
 /** Who asks, as the accounts of this moment have it. */
@@ -69,6 +69,11 @@ export class Gate implements GateContract {
     }
     const denied = args && this.#arguments.refusal(question);
     return denied === undefined ? verdict(question) : refused('arguments', denied);
+  }
+
+  reach(source: string, host: string): GateAnswer {
+    const pack = this.#parts.packs?.hostRefusal(source, host);
+    return pack === undefined ? { verdict: 'run' } : refused('pack', pack);
   }
 
   /** Roles may have changed, and accounts may be gone, since the principal was made. */

@@ -6,7 +6,7 @@ const deepest = 32;
 /** The tool by which an agent asks another one. */
 const handsOn = 'agent_ask';
 
-/** Holds a call against the ceilings of the packs that it is under. */
+/** Holds calls of tools, and hosts that code asks, against the ceilings of the packs that they are under. */
 export class PackCeilings {
   readonly #sources: Pick<OpenPoint<CeilingSource>, 'list'>;
 
@@ -16,10 +16,24 @@ export class PackCeilings {
 
   /** Why the call is refused, or undefined. */
   refusal(question: GateQuestion): string | undefined {
-    const call = { persona: question.persona?.name, source: question.tool.source };
+    return this.#first({ persona: question.persona?.name, source: question.tool.source }, (ceiling) => beyond(ceiling, question));
+  }
+
+  /** Why code may not ask the host. Where nobody knows the ceilings of packs, as when svc starts, none may ask any. */
+  hostRefusal(source: string, host: string): string | undefined {
+    if (this.#sources.list().length === 0) {
+      return `nothing knows how far ${source} may reach; bring the plugin marketplace up`;
+    }
+    return this.#first({ persona: undefined, source }, ({ hosts }) =>
+      hosts.length === 0 || isBelow(host, hosts) ? undefined : `the host ${host} is not among the hosts`,
+    );
+  }
+
+  /** The first cause that the ceilings of a call give. */
+  #first(call: Parameters<CeilingSource['ceilings']>[0], causeOf: (ceiling: Ceiling) => string | undefined): string | undefined {
     for (const { value } of this.#sources.list()) {
       for (const { pack, ceiling } of value.ceilings(call)) {
-        const cause = beyond(ceiling, question);
+        const cause = causeOf(ceiling);
         if (cause !== undefined) {
           return `${cause}, beyond the ceiling of the pack ${pack}; an administrator can raise it`;
         }
@@ -28,6 +42,8 @@ export class PackCeilings {
     return undefined;
   }
 }
+
+const isBelow = (host: string, hosts: readonly string[]): boolean => hosts.some((one) => host === one || host.endsWith(`.${one}`));
 
 function beyond({ classes, tools, hosts, labels }: Ceiling, { tool, args, target }: GateQuestion): string | undefined {
   if (!classes.includes(tool.class)) {
@@ -67,5 +83,5 @@ function strangeHost(value: unknown, hosts: readonly string[], depth: number): s
   const named = [...value.matchAll(/\b[a-z][a-z0-9+.-]{1,20}:\/\/[^\s"'<>]{1,500}/gi)].flatMap(([url]) =>
     URL.canParse(url) ? [new URL(url).hostname.toLowerCase()] : [url.slice(0, 60)],
   );
-  return named.find((host) => !hosts.some((one) => host === one || host.endsWith(`.${one}`)));
+  return named.find((host) => !isBelow(host, hosts));
 }

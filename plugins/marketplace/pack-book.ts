@@ -17,7 +17,7 @@ import type { Ceiling } from '../gate/contract.ts';
 import type { InstalledPacks } from './installed-packs.ts';
 import type { Installer, Outcome, Word } from './installer.ts';
 import type { PackStore } from './pack-store.ts';
-import type { Preview } from './preview.ts';
+import { connectsItself, type Preview } from './preview.ts';
 import { rulesVersion } from './scan/rules.ts';
 import type { ScanReport } from './scan/scan.ts';
 import type { Sources, Wanted } from './sources.ts';
@@ -106,7 +106,14 @@ export class PackBook {
   }
 
   setCeiling(packId: string, ceiling: Ceiling): Promise<Installed> {
-    return this.#change(packId, () => ({ ceiling }));
+    return this.#change(packId, ({ lock }) => {
+      if (ceiling.hosts.length > 0 && connectsItself(lock.manifest)) {
+        throw new SvcError('conflict', `${packId} opens connections by itself ("network" of its permissions), so that no ceiling of hosts holds it`, {
+          reason: 'marketplace.network_unlimited',
+        });
+      }
+      return { ceiling };
+    });
   }
 
   admit(packId: string, admitted: Admitted): Promise<Installed> {

@@ -183,7 +183,7 @@ const stateRoutes = (book: PackBook, shown: Show): readonly RouteDeclaration[] =
     params: Params,
     body: CeilingShape,
     response: InstalledShape,
-    errors: ['not_found'],
+    errors: ['not_found', 'conflict'],
     async handle({ params, body, note }) {
       const { ceiling: before } = book.existing(params.pack_id);
       note({ resourceType: 'pack', resourceId: params.pack_id, before, after: body });

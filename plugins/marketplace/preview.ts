@@ -23,6 +23,9 @@ export interface Preview {
   readonly confirm: string;
 }
 
+/** Past svc, and so past the gate. */
+export const connectsItself = ({ permissions }: Pressed['manifest']): boolean => (permissions as { readonly network?: unknown } | undefined)?.network === true;
+
 /** Weighs what a pack is and wants against what is installed of it. */
 export function previewOf(
   pressed: Pressed,
@@ -57,6 +60,7 @@ export function previewOf(
     ...(signedBy === null ? ['unsigned: no key of a registry vouches for it'] : []),
     ...(rights.refused === undefined ? [] : [`it cannot be installed: it ${rights.refused}`]),
     ...(pressed.personas.length > 0 ? [`its personas only read, and are not chosen by themselves until they are let in: ${pressed.personas.join(', ')}`] : []),
+    ...(connectsItself(pressed.manifest) ? ['it opens connections by itself, which no ceiling of hosts holds'] : []),
     ...rights.held,
   ];
   const shown = [

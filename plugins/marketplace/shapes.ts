@@ -86,7 +86,10 @@ export const PreviewShape = Type.Object({
 export const CeilingShape = Type.Object({
   classes: Type.Array(Type.Enum(['safe', 'mutating', 'dangerous']), { uniqueItems: true, maxItems: 3 }),
   tools: Type.Array(Type.String({ minLength: 1, maxLength: 200 }), { maxItems: 500, description: 'empty: all' }),
-  hosts: Type.Array(Type.String({ pattern: '^[a-z0-9.-]{1,200}$' }), { maxItems: 500, description: 'that arguments may name; empty: all' }),
+  hosts: Type.Array(Type.String({ pattern: '^[a-z0-9.-]{1,200}$' }), {
+    maxItems: 500,
+    description: 'that arguments of tools may name and its code may ask by svc, with all below them; empty: all',
+  }),
   labels: Type.Array(label, { maxItems: 100, description: 'of devices, one of which must be carried; empty: all' }),
 });
 

@@ -1,19 +1,32 @@
 import { join } from 'node:path';
 
-import { type PackSource, type PluginContext, SvcError } from 'svc/sdk';
+import { type Handle, type PackSource, type PluginContext, SvcError } from 'svc/sdk';
 
+import type { GateContract } from '../gate/contract.ts';
 import { BrokeredFetch } from './brokered-fetch.ts';
 import type { TablesData } from './tables/pack-tables.ts';
+
+/** Hosts that nobody weighs are not asked. */
+export const noGate = 'what says how far packs may reach is not there; bring the plugin gate up';
 
 /** Answers what a pack asks of svc. */
 type Answers = (method: string, input: unknown) => Promise<unknown>;
 
 /** Of everything that a pack may ask: requests to its hosts, and what its tables answer. */
-export function answersOf({ manifest }: PackSource, { fetch, settings, clock, scope }: PluginContext, tables: Answers | undefined): Answers {
+export function answersOf(
+  { manifest }: PackSource,
+  { fetch, settings, clock, scope }: PluginContext,
+  { tables, gate }: { readonly tables: Answers | undefined; readonly gate: Handle<GateContract> },
+): Answers {
   const { id, permissions, limits } = manifest;
+  const beyond = (host: string): string | undefined => {
+    const answer = gate.available ? gate.get().reach(`pack:${id}`, host) : undefined;
+    return answer === undefined ? noGate : answer.verdict === 'refused' ? answer.message : undefined;
+  };
   const outbound = new BrokeredFetch({
     ...{ id, fetch, clock, hosts: permissions.hosts, callMs: limits.call_ms, signal: scope.signal },
     setting: (key) => settings.get(key),
+    beyond,
   });
   return async (method, input) => {
     if (method === 'fetch') {

@@ -5,6 +5,8 @@ export interface BrokeredFetchParts {
   /** As the manifest names them; `{key}` is the host that the setting of that key names. */
   readonly hosts: readonly string[];
   readonly setting: (key: string) => unknown;
+  /** Why the host is beyond what an administrator allows at this moment; undefined where it is not. */
+  readonly beyond: (host: string) => string | undefined;
   /** The one that checks where addresses lead. */
   readonly fetch: (url: string, request: OutboundRequest) => Promise<OutboundReply>;
   readonly callMs: number;
@@ -37,7 +39,7 @@ const atOnce = 8;
 const perMinute = 300;
 const minuteMs = 60_000;
 
-/** Requests that svc makes for one pack: to the hosts that it was granted and to nothing else, redirects included. */
+/** Requests that svc makes for one pack: to the hosts that it was granted, as far as the gate lets it reach, redirects included. */
 export class BrokeredFetch {
   readonly #parts: BrokeredFetchParts;
   #open = 0;
@@ -82,7 +84,7 @@ export class BrokeredFetch {
 
   /** Throws unless the pack may ask this address. */
   #allowed(address: string): URL {
-    const { id, hosts, setting } = this.#parts;
+    const { id, hosts, setting, beyond } = this.#parts;
     const url = URL.canParse(address) ? new URL(address) : undefined;
     if (url === undefined || !/^https?:$/.test(url.protocol)) {
       throw new SvcError('invalid_argument', 'fetch takes addresses that begin with https:// or http://');
@@ -92,6 +94,10 @@ export class BrokeredFetch {
       throw new SvcError('forbidden', `${id} may not ask ${url.host}: "hosts" of its permissions has ${hosts.join(', ') || 'none'}`, {
         reason: 'packs.denied_host',
       });
+    }
+    const cause = beyond(url.hostname);
+    if (cause !== undefined) {
+      throw new SvcError('forbidden', `${id} may not ask ${url.host}: ${cause}`, { reason: 'packs.beyond_ceiling' });
     }
     return url;
   }

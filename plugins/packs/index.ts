@@ -1,8 +1,9 @@
 import { resolve } from 'node:path';
 import { isSea } from 'node:sea';
 
-import { BuildInfo, definePlugin, PackLoader, Plugins } from 'svc/sdk';
+import { BuildInfo, definePlugin, defineService, PackLoader, Plugins } from 'svc/sdk';
 
+import type { GateContract } from '../gate/contract.ts';
 import { type Confinement, findConfinement } from './confinement.ts';
 import { PackRights } from './contract.ts';
 import { Loader } from './loader.ts';
@@ -10,6 +11,9 @@ import { packRoutes } from './routes.ts';
 import { Acceptances } from './rights/acceptances.ts';
 import { Granting } from './rights/granting.ts';
 import { AcceptanceStore, type PacksTables } from './rights/store.ts';
+
+/** By its id: the folder of the gate may be taken away. */
+const Gate = defineService<GateContract>('gate.decide');
 
 /** Beyond the longest time that a manifest may give a pack to finish its work. */
 const leaveMs = 150_000;
@@ -28,6 +32,7 @@ export default definePlugin({
       confinement,
       acceptances,
       closed,
+      gate: ctx.services.maybe(Gate),
       threads: new Map([['tables-worker', { code: ctx.threads.text('tables-worker.ts'), filename: 'packs/tables-worker.ts' }]]),
       origin: {
         program: ctx.threads.text('pack-worker.ts'),

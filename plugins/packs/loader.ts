@@ -3,9 +3,10 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { definePlugin, type PackLoader, type PackSource, type PluginContext, type PluginDefinition, type PluginManifest } from 'svc/sdk';
+import { definePlugin, type Handle, type PackLoader, type PackSource, type PluginContext, type PluginDefinition, type PluginManifest } from 'svc/sdk';
 
-import { answersOf, tablesOf } from './answers.ts';
+import type { GateContract } from '../gate/contract.ts';
+import { answersOf, noGate, tablesOf } from './answers.ts';
 import { bringIn } from './bring-in.ts';
 import { startChild } from './child.ts';
 import type { Child, ChildState, StartOptions } from './child-options.ts';
@@ -25,6 +26,8 @@ export interface LoaderOptions {
   readonly random: () => number;
   /** What the operating system lends to hold processes. */
   readonly confinement: () => Promise<Confinement>;
+  /** Says which of their hosts packs may ask. */
+  readonly gate: Handle<GateContract>;
 }
 
 /** The process of one generation of a pack. */
@@ -60,7 +63,9 @@ export class Loader implements PackLoader {
   }
 
   barred(manifest: PluginManifest): string | undefined {
-    return this.#options.acceptances.barred(manifest);
+    const { acceptances, gate } = this.#options;
+    const waits = manifest.permissions.hosts.length > 0 && !gate.available;
+    return acceptances.barred(manifest) ?? (waits ? `it asks hosts, and ${noGate}` : undefined);
   }
 
   get threads(): PackLoader['threads'] {
@@ -75,7 +80,7 @@ export class Loader implements PackLoader {
         const confinement = await this.#options.confinement();
         // One with tables finds them once it serves: the generation before may still have them open.
         const child = this.#start(pack, ctx, {
-          serve: answersOf(pack, ctx, tables),
+          serve: answersOf(pack, ctx, { tables, gate: this.#options.gate }),
           startsAtOnce: () => serves || tables === undefined,
           confinement,
         });

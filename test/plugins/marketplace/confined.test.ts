@@ -63,6 +63,16 @@ test('a persona of a pack only reads and is not chosen by itself until it is let
   assert.equal(step({ persona: { ...persona, name: 'other' } }), 'run');
 });
 
+test('a pack that opens connections by itself is said to be out of reach of a ceiling of hosts, and is given none', async (t) => {
+  const house = await startMarket(t);
+  const files = { 'plugin.json': manifest('dialer', { entry: 'index.js', permissions: { network: true } }), 'index.js': 'module.exports = {};' };
+  const { status, body } = await uploadConfirmed(house, files);
+  assert.deepEqual([status, body.warnings.includes('it opens connections by itself, which no ceiling of hosts holds')], [201, true], JSON.stringify(body));
+  const ceiling = (...hosts: string[]) => ask(house, 'PUT', '/installed/dialer/ceiling', { classes: ['safe'], tools: [], hosts, labels: [] });
+  assert.match((await ceiling('api.example')).body.message, /dialer opens connections by itself .* no ceiling of hosts holds it/);
+  assert.equal((await ceiling()).status, 200);
+});
+
 test('MCP servers of packs are listed and not asked until they are let in', async (t) => {
   const house = await startMarket(t);
   const files = {

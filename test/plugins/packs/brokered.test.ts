@@ -25,7 +25,7 @@ const asker = (port: number) => ({
       get('/made'),
     ],
     settings: { 'asker.url': { schema: { type: 'string' }, default: '', description: 'Another one that it asks.' } },
-    permissions: { hosts: [`127.0.0.1:${port}`, '{asker.url}'] },
+    permissions: { hosts: [`127.0.0.1:${port}`, `localhost:${port}`, '{asker.url}'] },
   }),
   'index.js': `
     import { definePack } from 'svc/sdk';
@@ -116,6 +116,37 @@ describe('a pack that asks and streams', () => {
     const socket = await house.fetch('/api/v1/asker/socket');
     assert.equal(socket.status, 403);
     assert.match(((await socket.json()) as { message: string }).message, /denied what it has no right to: Net/);
+  });
+
+  test('a narrower ceiling refuses a host that the manifest declares, from the next request on, redirects included', async () => {
+    const ceiling = (...hosts: string[]) => ask(house, 'PUT', '/installed/asker/ceiling', { classes: ['safe'], tools: [], hosts, labels: [] });
+    const local = declared.replace('127.0.0.1', 'localhost');
+    assert.equal((await ceiling('localhost')).status, 200);
+    const seen = asked.length;
+    const { status, body } = await fetchBy({ url: `${declared}/a` });
+    assert.equal(status, 403);
+    assert.match(body.message!, /asker may not ask 127\.0\.0\.1:\d+: the host 127\.0\.0\.1 is not among the hosts, beyond the ceiling of the pack asker/);
+    assert.equal(asked.length, seen, 'nothing was sent');
+    assert.equal((await fetchBy({ url: `${local}/below` })).body.text, 'hello');
+    assert.match((await fetchBy({ url: `${local}/?to=${encodeURIComponent(`${declared}/beyond`)}` })).body.message!, /beyond the ceiling of the pack asker/);
+    assert.ok(!asked.some((line) => line.includes('/beyond')));
+    await ceiling();
+    assert.equal((await fetchBy({ url: `${declared}/a` })).body.text, 'hello');
+  });
+
+  test('where nothing knows the ceilings or weighs them, a pack asks no host', async () => {
+    await house.host.disable('marketplace');
+    assert.match(
+      (await fetchBy({ url: `${declared}/a` })).body.message!,
+      /may not ask .*nothing knows how far pack:asker may reach; bring the plugin marketplace up/,
+    );
+    await house.host.enable('marketplace');
+    assert.equal((await fetchBy({ url: `${declared}/a` })).body.text, 'hello');
+    await house.host.disable('gate', { cascade: true });
+    const { state, cause } = house.host.explain('asker');
+    assert.deepEqual([state, /asks hosts, and what says how far packs may reach is not there/.test(cause ?? '')], ['waiting', true], cause);
+    await house.host.enable('gate');
+    assert.equal((await fetchBy({ url: `${declared}/a` })).body.text, 'hello');
   });
 
   test('the host of a setting is the one that it names now, and the pace of requests is bounded', async () => {
