@@ -38,7 +38,8 @@ async function channel(office: ImOffice, app: ImApp, conversation: string): Prom
   assert.equal(status, 201, JSON.stringify(body));
 }
 
-test('an incident is told with buttons, acknowledged by who is linked, and its thread follows it to its end', async (t) => {
+/** A notice in a room of Slack, where vera is U1, and its buttons. */
+async function told(t: TestContext) {
   const { office, pass } = await burning(t);
   const app = await office.connect('slack', { allow_from: ['*'] });
   await channel(office, app, 'C1');
@@ -50,20 +51,25 @@ test('an incident is told with buttons, acknowledged by who is linked, and its t
   const notice = app.fake.standing.slice(before).find(({ text }) => text.includes('FIRING'))!;
   // oxlint-disable-next-line typescript/no-explicit-any -- blocks as Slack has them
   const elements = (notice.raw['blocks'] as any[])[1].elements as { text: { text: string }; value?: string; url?: string }[];
+  const incident = (await office.ask('bob', 'GET', '/alerts/incidents')).body.items[0];
+  const press = (at: number, from: string) => office.say(app, { text: elements[at]!.value!, from, to: 'C1', direct: false, above: notice.id, pressed: true });
+  const now = async () => (await office.ask('bob', 'GET', `/alerts/incidents/${incident.id}`)).body;
+  return { office, app, since, notice, elements, incident, press, now };
+}
+
+test('an incident is told with buttons, acknowledged by who is linked, and its thread follows it to its end', async (t) => {
+  const { office, app, since, notice, elements, incident, press, now } = await told(t);
   assert.deepEqual(
     elements.map(({ text }) => text.text),
     ['Acknowledge', 'Silence 2 h', 'Investigate', 'Open'],
   );
-  const incident = (await office.ask('bob', 'GET', '/alerts/incidents')).body.items[0];
-  const press = (at: number, from: string) => office.say(app, { text: elements[at]!.value!, from, to: 'C1', direct: false, above: notice.id, pressed: true });
-  const statusNow = async () => (await office.ask('bob', 'GET', `/alerts/incidents/${incident.id}`)).body.status as string;
 
   await press(0, 'U2');
   await settled(() => since().some((text) => text.includes('linked account')), since);
-  assert.equal(await statusNow(), 'open');
+  assert.equal((await now()).status, 'open');
   await press(0, 'U1');
   await settled(() => since().some((text) => text.includes('acknowledged by vera')), since);
-  assert.equal(await statusNow(), 'acknowledged');
+  assert.equal((await now()).status, 'acknowledged');
   assert.ok(office.rows.some(({ action, principal, ip }) => action === 'incident:ack' && principal.id === '6' && ip === 'im:slack'));
 
   await office.say(app, { text: '/silence 2h', from: 'U1', to: 'C1', direct: false, above: notice.id });
@@ -81,4 +87,18 @@ test('an incident is told with buttons, acknowledged by who is linked, and its t
   await office.ask('anna', 'POST', `/alerts/incidents/${incident.id}/resolve`, {});
   await settled(() => since().some((text) => /resolved/i.test(text)), since);
   assert.equal(since().filter((text) => text.startsWith('acknowledged')).length, 0, 'what was done in the thread is not told there again');
+});
+
+test('the button that silences does so for two hours from when it was pressed, once, and for a linked account alone', async (t) => {
+  const { office, since, incident, press, now } = await told(t);
+  await press(1, 'U2');
+  await settled(() => since().some((text) => text.includes('linked account')), since);
+  assert.equal((await now()).status, 'open');
+  const pressed = office.now();
+  await press(1, 'U1');
+  await settled(() => since().some((text) => text.includes(`Incident ${incident.id} is silenced for 2h by vera.`)), since);
+  const { status, silenced_until: until } = await now();
+  assert.equal(status, 'silenced');
+  assert.ok(Math.abs(Date.parse(until) - pressed - 7_200_000) < 60_000, `${until} is two hours from ${new Date(pressed).toISOString()}`);
+  assert.equal(office.rows.filter(({ action, principal, ip }) => action === 'incident:silence' && principal.id === '6' && ip === 'im:slack').length, 1);
 });
