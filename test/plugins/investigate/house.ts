@@ -16,7 +16,7 @@ export type Fault = (device: number, at: number, usual: Vitals) => Vitals;
 
 export interface InvestigateHouse extends TestHost {
   readonly clock: HandClock;
-  /** Moves the clock, writes what hosts measure, and lets the evaluator look. */
+  /** Writes what hosts measure, moves the clock, and lets the evaluator look. */
   pass(ms: number, fault?: Fault, stepMs?: number): Promise<void>;
   rule(rule: Record<string, unknown>): Promise<void>;
   /** The incident of a rule, once it is there, while time passes with the fault. */
@@ -102,8 +102,9 @@ export async function investigateHouse(
     clock,
     async pass(ms: number, fault: Fault = healthy, stepMs = 30 * second) {
       for (let passed = 0; passed < ms; passed += stepMs) {
+        await write(rowsAt(clock.now() + stepMs, fault));
+        // In one step: were it the evaluator's own tick that took the slot, time would go on while it asks, and its deadlines pass.
         clock.advance(stepMs);
-        await write(rowsAt(clock.now(), fault));
         await house.service(AlertEvaluator).tick();
       }
     },
