@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { lookup as resolveName, type LookupAddress } from 'node:dns';
 import { type ClientRequest, type IncomingMessage, Agent as HttpAgent, request as httpRequest } from 'node:http';
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
@@ -78,8 +79,11 @@ export class Outbound {
       });
       // With an error the socket of a whole answer, free again by then, would fail with nobody listening.
       const stop = (): void => void outgoing.destroy(talking === outgoing ? new Error('stopped') : undefined);
-      // By hand: AbortSignal.any keeps every request alive on Node 20.
-      stops.forEach((signal) => signal?.addEventListener('abort', stop, { once: true }));
+      // By hand: AbortSignal.any keeps every request alive on Node 20. One scope may well have more than ten requests at once.
+      for (const signal of stops.filter((one) => one !== undefined)) {
+        setMaxListeners(0, signal);
+        signal.addEventListener('abort', stop, { once: true });
+      }
       outgoing.once('close', () => stops.forEach((signal) => signal?.removeEventListener('abort', stop)));
       let talking: ClientRequest | IncomingMessage = outgoing;
       outgoing.once('error', (error) => {

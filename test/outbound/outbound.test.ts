@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
+import { getEventListeners, once } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { describe, it, type TestContext } from 'node:test';
@@ -168,6 +168,20 @@ describe('a request to an address that somebody typed', () => {
     await assert.rejects(call, /was stopped/);
     await refuses(out, 'http://127.0.0.1:1/', /could not be called/, {}, 'upstream_error');
     await refuses(out, 'http://unknown.example/', /not known here/, {}, 'upstream_error');
+  });
+
+  it('takes many calls of one owner at once, leaves nothing on its signal, and does not warn of that', async (t) => {
+    const warnings: string[] = [];
+    const warned = (warning: Error): void => void warnings.push(warning.message);
+    process.on('warning', warned);
+    t.after(() => process.off('warning', warned));
+    const { url } = await peer(t, (_req, res) => void setTimeout(() => res.end('ok'), 50));
+    const owner = new AbortController();
+    const out = outbound(t, ['127.0.0.0/8']);
+    await Promise.all(Array.from({ length: 30 }, () => out.fetch(url, {}, owner.signal)));
+    await new Promise((done) => setTimeout(done, 50));
+    assert.equal(getEventListeners(owner.signal, 'abort').length, 0);
+    assert.deepEqual(warnings, []);
   });
 
   it('takes http and https without credentials in the address, and nothing else', async (t) => {
