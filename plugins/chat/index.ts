@@ -1,6 +1,7 @@
 import { BuildInfo, defineEvent, definePlugin, defineService, type Handle, type Principal } from 'svc/sdk';
 
 import type { ApprovalBook, ApprovalOwner } from '../approval/contract.ts';
+import type { DeviceDirectory } from '../device/contract.ts';
 import { Gate } from '../gate/contract.ts';
 import type { DirectoryContract } from '../iam/contract.ts';
 import type { MentionDirectory } from '../mention/contract.ts';
@@ -20,7 +21,8 @@ import { Toolbag } from './tools/toolbag.ts';
 
 /** By their ids: the folders of what runs can do without may be taken away. */
 const approvals = defineService<ApprovalBook>('approval.book');
-const approvalSettled = defineEvent<{ readonly owner: ApprovalOwner }>('approval.settled');
+const approvalSettled = defineEvent<{ readonly id: string; readonly owner: ApprovalOwner }>('approval.settled');
+const deviceDirectory = defineService<DeviceDirectory>('device.directory');
 const mentions = defineService<MentionDirectory>('mention.directory');
 const directory = defineService<DirectoryContract>('iam.directory');
 
@@ -37,6 +39,7 @@ export default definePlugin({
     const gate = ctx.services.use(Gate);
     const build = ctx.services.use(BuildInfo);
     const people = ctx.services.maybe(directory);
+    const devices = ctx.services.maybe(deviceDirectory);
     const tables = ctx.db<ChatTables>();
     const store = new SessionStore(tables);
     const runStore = new RunStore(tables);
@@ -48,6 +51,7 @@ export default definePlugin({
         ...{ runs: runStore, sessions: store, clock, ids, log, models, personas, registry },
         runner: ctx.services.use(SkillRunner),
         approvals: ctx.services.maybe(approvals),
+        reachable: async ({ target }) => target.kind === 'manager' || (devices.available && (await devices.get().onlineEdge(target.id!)) !== undefined),
         mentions: ctx.services.maybe(mentions),
         coordinator: new Coordinator(personas, models),
         toolbag: new Toolbag(registry, gate, () => settings.get('agent.deferral_threshold')),
@@ -70,7 +74,7 @@ export default definePlugin({
     ctx.extend.contribute(ToolSources, 'agents', new SubAgents({ runs, store: runStore, personas, scope: ctx.scope }));
     ctx.http.routes([...sessionRoutes(sessions), ...runRoutes({ runs, store: runStore, sessions, models, personas })]);
     ctx.events.on(RunLeft, ({ run_id: id }) => runs.resume(id));
-    ctx.events.on(approvalSettled, ({ owner }) => (owner.kind === 'chat' ? runs.resume(owner.ref) : undefined));
+    ctx.events.on(approvalSettled, ({ id, owner }) => (owner.kind === 'chat' ? runs.decided(owner.ref, id) : undefined));
     return { runs, runStore };
   },
   start(ctx, { runs, runStore }) {

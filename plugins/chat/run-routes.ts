@@ -48,7 +48,7 @@ const sendRoutes = ({ runs, models, personas }: RunRoutesPorts): readonly RouteD
       response: Reply,
       status: 200,
       timeoutMs: longestReplyMs,
-      errors: ['not_found', 'conflict', 'budget_exceeded', 'upstream_error'],
+      errors: ['not_found', 'forbidden', 'conflict', 'budget_exceeded', 'upstream_error'],
       handle: async ({ principal, params, body, signal, note }) => {
         requireModel(body.agent);
         const { run_id: run } = await runs.start({ ...body, principal, session_id: params.id, origin: 'chat' });
@@ -68,7 +68,7 @@ const sendRoutes = ({ runs, models, personas }: RunRoutesPorts): readonly RouteD
       body: Ask,
       headers: protocol,
       timeoutMs: longestReplyMs,
-      errors: ['not_found', 'conflict'],
+      errors: ['not_found', 'forbidden', 'conflict'],
       handle: async ({ principal, params, body, note }) => {
         const { run_id: run } = await runs.start({ ...body, principal, session_id: params.id, origin: 'chat' });
         note({ resourceType: 'chat session', resourceId: params.id, after: { run_id: run } });
@@ -169,5 +169,5 @@ async function* framed(run: string, events: AsyncIterable<RunEvent>): AsyncGener
 
 function seqOf(lastEventId: string | undefined, run: string): number {
   const [of, seq] = (lastEventId ?? '').split(/\.(?=\d+$)/);
-  return of === run ? Number(seq) : 0;
+  return of === run && seq !== undefined ? Number(seq) : 0;
 }

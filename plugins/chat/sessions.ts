@@ -66,6 +66,15 @@ export class Sessions {
     return row;
   }
 
+  /** To write in: an administrator reads what others have asked, and asks in sessions of their own. */
+  async toWriteIn(principal: Principal, id: string): Promise<SessionRow> {
+    const row = await this.own(principal, id);
+    if (row.owner !== ownerOf(principal)) {
+      throw new SvcError('forbidden', 'this session is another person’s; open one of your own to ask something', { reason: 'chat.not_yours' });
+    }
+    return row;
+  }
+
   async change(principal: Principal, id: string, { title, tags }: Pick<NewSession, 'title' | 'tags'>): Promise<SessionRow> {
     await this.own(principal, id);
     await this.#store.update(id, {

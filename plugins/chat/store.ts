@@ -128,6 +128,20 @@ export class SessionStore {
     return row?.content;
   }
 
+  /** Whether a persona has said something in a session: then it has read its opening. */
+  async hasAnswered(session: string, agent: string): Promise<boolean> {
+    const row = await this.#tables.read
+      .selectFrom('chat_messages')
+      .select('id')
+      .where('session_id', '=', session)
+      .where('agent', '=', agent)
+      .where('role', '=', 'assistant')
+      .where('content', '<>', '')
+      .limit(1)
+      .executeTakeFirst();
+    return row !== undefined;
+  }
+
   insertMessage(row: NewMessage): Promise<void> {
     return this.write(async (tx) => void (await tx.insertInto('chat_messages').values(row).execute()));
   }

@@ -81,6 +81,8 @@ export interface ToolOutcome {
 /** What a call would come to: who asks for an approval shows this. */
 export interface CallPlan {
   readonly tool: Tool;
+  /** As they would be run, with the defaults of the tool filled in: what people sign. */
+  readonly params: Readonly<Record<string, unknown>>;
   readonly answer: GateAnswer;
   readonly target: { readonly kind: 'manager' | 'device'; readonly id: number | undefined; readonly name: string };
   /** What will run, and where, in the words in which it will run. */

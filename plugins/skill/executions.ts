@@ -69,14 +69,14 @@ export class Executions implements SkillExecutor {
     }
   }
 
-  async #ask(call: ToolCall, { tool, target, rendered }: CallPlan, signatures: 1 | 2): Promise<string> {
+  async #ask(call: ToolCall, { tool, params, target, rendered }: CallPlan, signatures: 1 | 2): Promise<string> {
     const { approvals, uuid } = this.#parts;
     if (!approvals.available) {
       throw new SvcError('unavailable', `${tool.key} takes an approval, and the room that keeps approvals is away; see svc plugin list`);
     }
     const { kind, id, name, email, role } = call.principal;
     const { id: approval } = await approvals.get().request({
-      ...{ owner: { kind: 'skill', ref: uuid() }, tool: tool.key, class: tool.class, signatures, args: call.params, target, rendered, persona: undefined },
+      ...{ owner: { kind: 'skill', ref: uuid() }, tool: tool.key, class: tool.class, signatures, args: params, target, rendered, persona: undefined },
       requested_by: { kind, id, name: name ?? email ?? id, role },
     });
     return approval;

@@ -47,7 +47,7 @@ export class Runner implements SkillRunner {
 
   async plan(call: ToolCall): Promise<CallPlan> {
     const { tool, params, target, answer } = await this.#prepare(call);
-    return { tool, answer, target: target.shown, rendered: rendered(tool, params, target) };
+    return { tool, params, answer, target: target.shown, rendered: rendered(tool, params, target) };
   }
 
   async run(call: ToolCall): Promise<ToolOutcome> {
@@ -89,7 +89,7 @@ export class Runner implements SkillRunner {
     return { tool, runnable, params, target, call, answer };
   }
 
-  async #admit({ tool, answer, call, target }: Prepared): Promise<void> {
+  async #admit({ tool, params, answer, call, target }: Prepared): Promise<void> {
     if (answer.verdict === 'refused') {
       throw new SvcError('forbidden', answer.message, { reason: 'skill.refused' });
     }
@@ -100,7 +100,8 @@ export class Runner implements SkillRunner {
         approval?.status === 'executing' &&
         approval.tool === tool.key &&
         approval.target.id === target.shown.id &&
-        isDeepStrictEqual(approval.args, call.params) &&
+        // With the defaults of now: one that its server has added since was signed by nobody.
+        isDeepStrictEqual(approval.args, params) &&
         (answer.verdict === 'run' || approval.signatures >= answer.signatures);
       if (!covers) {
         throw new SvcError('forbidden', `approval ${call.approval} does not cover this call of ${tool.key}; ask for a new one`, {

@@ -31,11 +31,14 @@ export class Coordinator {
     this.#models = models;
   }
 
-  /** Throws not_found for a name that no persona has: another one must not answer in its place. */
+  /** Throws for a name that no persona has, and for one that cannot work here: another one must not answer in its place. */
   named(name: string): KnownPersona {
     const persona = this.#personas.find(name);
     if (persona === undefined) {
       throw new SvcError('not_found', `there is no agent ${name}; GET /api/v1/agents lists those that there are`, { reason: 'chat.no_agent' });
+    }
+    if (persona.unmet.length > 0) {
+      throw new SvcError('conflict', `agent ${name} cannot work here: ${persona.unmet.join('; ')}`, { reason: 'chat.agent_unable' });
     }
     return persona;
   }

@@ -4,6 +4,7 @@ import type { Approval } from '../../approval/contract.ts';
 import type { CallPlan, Tool, ToolCall } from '../../skill/contract.ts';
 import { objection, strangeAddress } from '../tools/call-guard.ts';
 import { askKey } from './citations.ts';
+import { isDue } from './due.ts';
 import { type Call, type CallOutcome, type Entry, isTainted } from './journal.ts';
 import type { OpenRun, RunPorts } from './ports.ts';
 
@@ -58,13 +59,13 @@ export class ToolCalls {
     });
   }
 
-  /** Whether nothing more can be done before a person has decided. */
+  /** Whether nothing more can be done before a person has decided, or a device has come back. */
   async stillWait(calls: readonly Call[]): Promise<boolean> {
     let moved = false;
     for (const call of calls) {
       const approval = await this.#approvalOf(call);
       const tool = this.#ports.registry.tool(call.tool);
-      if (approval === undefined || approval.status === 'pending' || approval.status === 'partially_signed') {
+      if (approval === undefined || !(await isDue(approval, this.#ports))) {
         continue;
       }
       moved = true;
@@ -139,11 +140,11 @@ export class ToolCalls {
     };
   }
 
-  async #ask(call: Call, { tool, target, rendered }: CallPlan, signatures: 1 | 2): Promise<void> {
+  async #ask(call: Call, { tool, params, target, rendered }: CallPlan, signatures: 1 | 2): Promise<void> {
     const { row, session, principal, events } = this.#run.work;
     const approval = await this.#ports.approvals.get().request({
       owner: { kind: 'chat', ref: row.id, session_id: session.id, tool_call_id: call.id },
-      ...{ tool: tool.key, class: tool.class, signatures, args: this.#toolCall(call, tool, undefined).params, target, rendered },
+      ...{ tool: tool.key, class: tool.class, signatures, args: params, target, rendered },
       persona: this.#run.state.routed!.agent,
       requested_by: { kind: principal.kind, id: principal.id, name: principal.name ?? principal.email ?? principal.id, role: principal.role },
     });
@@ -159,8 +160,11 @@ export class ToolCalls {
   async #makeApproved(call: Call, tool: Tool, approval: Approval): Promise<void> {
     const approvals = this.#ports.approvals.get();
     try {
-      await approvals.begin(approval.id, this.#toolCall(call, tool, approval.id).params);
+      // As it would run now: its tool may have changed since.
+      const { params } = await this.#ports.runner.plan(this.#toolCall(call, tool, approval.id));
+      await approvals.begin(approval.id, params);
     } catch (error) {
+      await approvals.cancel(approval.id, messageOf(error));
       await this.#finish(call, refusal(messageOf(error)));
       return;
     }

@@ -1,6 +1,6 @@
 import type { Clock, Handle, Ids, Logger, Principal } from 'svc/sdk';
 
-import type { ApprovalBook } from '../../approval/contract.ts';
+import type { Approval, ApprovalBook } from '../../approval/contract.ts';
 import type { CallOrigin } from '../../gate/contract.ts';
 import type { MentionDirectory } from '../../mention/contract.ts';
 import type { Models } from '../../model/contract.ts';
@@ -25,6 +25,8 @@ export interface RunPorts {
   readonly registry: SkillRegistry;
   readonly runner: SkillRunner;
   readonly approvals: Handle<ApprovalBook>;
+  /** Whether what is approved could be made now: its device is online. */
+  readonly reachable: (approval: Approval) => Promise<boolean>;
   readonly coordinator: Coordinator;
   readonly mentions: Handle<MentionDirectory>;
   readonly toolbag: Toolbag;

@@ -5,6 +5,7 @@ import { activeKey } from '../store.ts';
 import { type Sessions, ownerOf } from '../sessions.ts';
 import { EventLog } from './event-log.ts';
 import { finalText } from './closing.ts';
+import { isDue } from './due.ts';
 import { replay, type RunState, type Within } from './journal.ts';
 import type { RunRow } from './run-store.ts';
 import type { RunPorts } from './ports.ts';
@@ -58,7 +59,7 @@ export class Runs implements ChatRuns {
     if (given !== undefined && (await this.#ports.runs.find(given)) !== undefined) {
       return await this.#startedBefore(principal, sessionId, given);
     }
-    const session = await this.#options.sessions.own(principal, sessionId);
+    const session = await this.#options.sessions.toWriteIn(principal, sessionId);
     if (agent !== undefined) {
       this.#ports.coordinator.named(agent);
     }
@@ -114,6 +115,15 @@ export class Runs implements ChatRuns {
     // Read now: who has cancelled before has written it down, and who does from now on finds it here.
     begun.cancelled ||= (await runs.find(id))?.cancelled === 1;
     this.#options.scope.task(`run ${id}`, (signal) => this.#carry(row, begun, signal));
+  }
+
+  /** An approval of the run is decided, or told of again: by what it waits for, it goes on. */
+  async decided(id: string, approvalId: string): Promise<void> {
+    const { approvals } = this.#ports;
+    const approval = approvals.available ? await approvals.get().get(approvalId) : undefined;
+    if (approval !== undefined && (await isDue(approval, this.#ports))) {
+      await this.resume(id);
+    }
   }
 
   /** Runs that are left over: of a killed process, or of the generation before this one. */
@@ -255,7 +265,8 @@ export class Runs implements ChatRuns {
     if (!approvals.available) {
       return false;
     }
-    return (await approvals.get().of('chat', id)).every(({ status }) => status !== 'pending' && status !== 'partially_signed');
+    const due = (await approvals.get().of('chat', id)).map((approval) => isDue(approval, this.#ports));
+    return (await Promise.all(due)).every(Boolean);
   }
 
   /** Another person's run is not found, for all but admins. */

@@ -141,7 +141,9 @@ async function routeRun(ports: RunPorts, run: OpenRun): Promise<void> {
   const wanted = agent ?? session.agent ?? undefined;
   const { persona, why, candidates } = await ports.coordinator.choose({ content, agent: wanted, principal, run: row.id, session: session.id, signal });
   events.add('data-plan', { data: { agent: persona.name, why, candidates }, transient: true });
-  const opening = within !== undefined || (await isFirstFor(ports, session.id, row.id)) ? ports.personas.initialPrompt(persona, context, principal).trim() : '';
+  const spawn = { ...(session.related_incident_id !== null && { incident_id: session.related_incident_id }), ...context };
+  const isFirst = within !== undefined || !(await ports.sessions.hasAnswered(session.id, persona.name));
+  const opening = isFirst ? ports.personas.initialPrompt(persona, spawn, principal).trim() : '';
   const { text, found } =
     within === undefined && ports.mentions.available ? await ports.mentions.get().resolve(content, principal) : { text: content, found: false };
   const digest = JSON.parse(session.digest) as Digest;
@@ -161,10 +163,4 @@ async function routeRun(ports: RunPorts, run: OpenRun): Promise<void> {
     ],
     () => ports.runs.update(row.id, { agent: persona.name }),
   );
-}
-
-/** The opening of a persona is for the first message it gets in a session. */
-async function isFirstFor(ports: RunPorts, session: string, run: string): Promise<boolean> {
-  const earlier = await ports.sessions.lastMessages(session, 2);
-  return earlier.every(({ run_id: id }) => id === run);
 }

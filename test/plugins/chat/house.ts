@@ -25,7 +25,7 @@ export interface AgentHouseOptions extends Partial<TestHostOptions> {
   readonly personas?: readonly KnownPersona[];
 }
 
-/** Gate, skills, approvals, models and chat as they ship, before a scripted model; anna asks, and changes are switched on. */
+/** Gate, skills, approvals, models and chat as they ship, before a scripted model; anna asks, and changes are switched on. With the room of personas it has those that a test makes. */
 export async function agentHouse(t: Pick<TestContext, 'after'>, { rules, personas, ...options }: AgentHouseOptions): Promise<AgentHouse> {
   const fake = await FakeModel.start({ rules });
   t.after(() => fake.close());
@@ -33,7 +33,7 @@ export async function agentHouse(t: Pick<TestContext, 'after'>, { rules, persona
   const kit = await skillHouse(t, {
     plugins: ['gate', 'approval', 'skill', 'setting', 'model', 'chat', tools],
     ...options,
-    services: { 'persona.directory': directory(...known), ...options.services },
+    services: { ...(options.plugins?.includes('persona') !== true && { 'persona.directory': directory(...known) }), ...options.services },
     environment: {
       ...{ SVC_OUTBOUND_ALLOW_PRIVATE: '127.0.0.1', SVC_LLM_COMPATIBLE_BASE_URL: fake.url, SVC_LLM_DEFAULT_MODEL: 'compatible/demo' },
       ...options.environment,

@@ -166,7 +166,8 @@ test('what is signed of an edge tool is what is run there: its params, and the d
     () => ({ verdict: 'approval', signatures: 1 }),
   );
   const seen: object[] = [];
-  const approval = { id: 'a1', status: 'approved', class: 'mutating', args_sha256: 'x', expires_at: 0 };
+  const target = { kind: 'device', id: 7, name: 'far' };
+  const approval = { id: 'a1', status: 'approved', class: 'mutating', target, args_sha256: 'x', expires_at: 0 };
   const book = {
     request: async ({ args }: { args: object }) => (seen.push(args), approval),
     get: async () => approval,
@@ -176,7 +177,7 @@ test('what is signed of an edge tool is what is run there: its params, and the d
     cancel: async () => undefined,
   };
   const models = new ScriptedModels(call(['restart', { unit: 'nginx', device_id: 7 }]), say('Done.'));
-  const { send } = await chatHouse(t, models, tools, runner, { 'approval.book': book });
+  const { send } = await chatHouse(t, models, tools, runner, { 'approval.book': book, 'device.directory': { onlineEdge: async () => 3 } });
   await framesOf(await send('Restart nginx.'));
   assert.deepEqual(seen, [{ unit: 'nginx' }, { unit: 'nginx' }]);
   assert.deepEqual(

@@ -105,7 +105,13 @@ export class ScriptedRunner implements SkillRunner {
 
   plan(ask: ToolCall) {
     const found = this.#tools.tool(ask.key)!;
-    return Promise.resolve({ tool: found, answer: this.verdict(ask), target: { kind: 'manager' as const, id: undefined, name: 'manager' }, rendered: ask.key });
+    return Promise.resolve({
+      tool: found,
+      params: ask.params,
+      answer: this.verdict(ask),
+      target: { kind: 'manager' as const, id: undefined, name: 'manager' },
+      rendered: ask.key,
+    });
   }
 
   async run(ask: ToolCall): Promise<ToolOutcome> {

@@ -78,6 +78,7 @@ test('skills are listed, found, run and kept', async (t) => {
     await assert.rejects(house.service(SkillRunner).run({ ...call, approval: 'made-up' }), { code: 'forbidden', reason: 'skill.approval_mismatch' });
     assert.deepEqual(await house.service(SkillRunner).plan({ ...call, params: { host: 'db', times: 3 } }), {
       tool: house.service(Skills).tool('sample_dangerous'),
+      params: { host: 'db', times: 3 },
       answer: { verdict: 'approval', signatures: 2 },
       target: { kind: 'manager', id: undefined, name: 'this manager' },
       rendered: 'sample_dangerous host="db" times=3 on this manager',
