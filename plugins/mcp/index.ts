@@ -4,6 +4,7 @@ import { Gate } from '../gate/contract.ts';
 import { SkillExecutor, Skills, ToolSources } from '../skill/contract.ts';
 import { type ServerSource, ServerSources } from './contract.ts';
 import { mcpRoutes } from './routes.ts';
+import { type McpTables, SeenTools } from './seen-tools.ts';
 import { McpServer } from './server.ts';
 import { McpServers, type ServerEntry } from './servers.ts';
 
@@ -23,6 +24,7 @@ export default definePlugin({
       fetch: (url, request) => ctx.fetch(url, request),
       entries: () => [...ctx.settings.get<readonly ServerEntry[]>('mcp.servers'), ...brought.list().flatMap(({ value }) => value.servers())],
       tokens: () => ctx.settings.get('mcp.tokens'),
+      seen: new SeenTools(ctx.db<McpTables>()),
       ...{ clock: ctx.clock, log: ctx.log, version },
     });
     ctx.http.routes(mcpRoutes(server, servers));

@@ -3,22 +3,22 @@ import { type TSchema, Type } from 'typebox';
 
 import { parseRpc, rpcCode, RpcError } from './json-rpc.ts';
 import type { McpServer } from './server.ts';
-import type { McpServers } from './servers.ts';
+import type { McpServers, ServerStatus } from './servers.ts';
 
 const longestCallMs = 10 * 60_000;
 const orNull = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
 
-const Status = Type.Object({
-  items: Type.Array(
-    Type.Object({
-      name: Type.String(),
-      url: Type.String(),
-      state: Type.Enum(['pending', 'ok', 'failed', 'disabled']),
-      error: orNull(Type.String()),
-      tools: Type.Integer(),
-      checked_at: orNull(Type.String({ format: 'date-time' })),
-    }),
-  ),
+const Server = Type.Object({
+  name: Type.String(),
+  url: Type.String(),
+  state: Type.Enum(['pending', 'ok', 'failed', 'disabled']),
+  error: orNull(Type.String()),
+  tools: Type.Integer(),
+  changed: Type.Array(Type.String(), { description: 'Tools that say something else of themselves than when they were classed: dangerous until accepted.' }),
+  checked_at: orNull(Type.String({ format: 'date-time' })),
+});
+const Accept = Type.Object({
+  tools: Type.Array(Type.String({ minLength: 1, maxLength: 128 }), { minItems: 1, maxItems: 500, description: 'As the server calls them.' }),
 });
 
 export const mcpRoutes = (server: McpServer, servers: McpServers): readonly RouteDeclaration[] => [
@@ -63,9 +63,26 @@ export const mcpRoutes = (server: McpServer, servers: McpServers): readonly Rout
     path: '/api/v1/mcp/servers',
     access: 'any',
     summary: 'The MCP servers of the settings, whether they answer, and how many tools each brings',
-    response: Status,
-    handle: () => ({ items: [...servers.status()] }),
+    response: Type.Object({ items: Type.Array(Server) }),
+    handle: () => ({ items: servers.status().map(shown) }),
+  }),
+  route({
+    method: 'POST',
+    path: '/api/v1/mcp/servers/{name}/accept',
+    access: 'mcp:accept',
+    summary: 'Take tools of a server as they are now: the classes that mcp.servers gives them hold again',
+    params: Type.Object({ name: Type.String({ maxLength: 64 }) }),
+    body: Accept,
+    response: Server,
+    status: 200,
+    errors: ['not_found'],
+    async handle({ params, body, signal, note }) {
+      note({ resourceType: 'mcp server', resourceId: params.name, after: { accepted: body.tools } });
+      return shown(await servers.accept(params.name, body.tools, signal));
+    },
   }),
 ];
+
+const shown = ({ changed, ...server }: ServerStatus) => ({ ...server, changed: [...changed] });
 
 const failure = (code: number, message: string) => ({ jsonrpc: '2.0', id: null, error: { code, message } });

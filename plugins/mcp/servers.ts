@@ -1,7 +1,8 @@
 import { type Clock, type Logger, messageOf, type PluginContext, type SkillClass, SvcError, timestamp } from 'svc/sdk';
 
 import type { Tool, ToolSource } from '../skill/contract.ts';
-import { McpClient } from './client.ts';
+import { McpClient, type RemoteTool } from './client.ts';
+import type { Judged, SeenTools } from './seen-tools.ts';
 
 /** As the settings have it. */
 export interface ServerEntry {
@@ -15,6 +16,7 @@ export interface ServersParts {
   readonly fetch: PluginContext['fetch'];
   readonly entries: () => readonly ServerEntry[];
   readonly tokens: () => Readonly<Record<string, string>>;
+  readonly seen: SeenTools;
   readonly clock: Clock;
   readonly log: Logger;
   readonly version: string;
@@ -26,6 +28,8 @@ export interface ServerStatus {
   readonly state: 'pending' | 'ok' | 'failed' | 'disabled';
   readonly error: string | null;
   readonly tools: number;
+  /** Classed by an administrator, and not any more what it was then. */
+  readonly changed: readonly string[];
   readonly checked_at: string | null;
 }
 
@@ -34,6 +38,7 @@ interface Known {
   readonly tools: readonly Tool[];
   /** As the server calls them, by key. */
   readonly names: ReadonlyMap<string, string>;
+  readonly changed: readonly string[];
   readonly state: 'ok' | 'failed';
   readonly error: string | undefined;
   readonly at: number;
@@ -68,6 +73,7 @@ export class McpServers implements ToolSource {
         this.#known.delete(name);
       }
     }
+    await this.#parts.seen.forgetAllBut(this.#parts.entries().map(({ name }) => name));
     await Promise.all(entries.map((entry) => this.#refreshOne(entry, signal)));
     const list = [...this.#known.values()].flatMap(({ tools }) => tools);
     if (JSON.stringify(list) !== JSON.stringify(this.#list)) {
@@ -89,8 +95,22 @@ export class McpServers implements ToolSource {
     return this.#parts.entries().map(({ name, url, enabled }) => {
       const known = this.#known.get(name);
       const state = enabled === false ? 'disabled' : (known?.state ?? 'pending');
-      return { name, url, state, error: known?.error ?? null, tools: known?.tools.length ?? 0, checked_at: known === undefined ? null : timestamp(known.at) };
+      return {
+        ...{ name, url, state, error: known?.error ?? null, tools: known?.tools.length ?? 0, changed: known?.changed ?? [] },
+        checked_at: known === undefined ? null : timestamp(known.at),
+      };
     });
+  }
+
+  /** An administrator has looked at tools that have changed: their classes hold for what they are now. */
+  async accept(name: string, tools: readonly string[], signal: AbortSignal): Promise<ServerStatus> {
+    const status = (): ServerStatus | undefined => this.status().find((one) => one.name === name);
+    if (status() === undefined) {
+      throw new SvcError('not_found', `there is no MCP server ${name}; GET /api/v1/mcp/servers lists them`);
+    }
+    await this.#parts.seen.accept(name, tools);
+    await this.refresh(signal);
+    return status()!;
   }
 
   async #refreshOne(entry: ServerEntry, signal: AbortSignal): Promise<void> {
@@ -98,29 +118,46 @@ export class McpServers implements ToolSource {
     const before = this.#known.get(entry.name);
     const client = new McpClient(fetch, { ...entry, token: tokens()[entry.name] }, version);
     try {
-      const found = await client.tools(signal);
-      const names = new Map(found.map(({ name }) => [keyOf(entry, name), name]));
-      const tools = found.map((tool): Tool => ({
-        key: keyOf(entry, tool.name),
-        name: tool.title,
-        description: tool.description,
-        scope: 'manager',
-        class: entry.classes?.[tool.name] ?? 'dangerous',
-        tier: 'specialty',
-        schema: tool.schema,
-        source: `mcp:${entry.name}`,
-        trust: 'untrusted',
-      }));
-      this.#known.set(entry.name, { client, tools, names, state: 'ok', error: undefined, at: clock.now() });
+      const found = distinct(entry, await client.tools(signal));
+      const judged = await this.#parts.seen.judge(entry.name, [...found.values()], entry.classes ?? {});
+      const changed = [...judged].flatMap(([name, { changed: isOther }]) => (isOther ? [name] : []));
+      const fresh = changed.filter((name) => before?.changed.includes(name) !== true);
+      if (fresh.length > 0) {
+        log.warn(
+          { event: 'mcp.tool_changed', server: entry.name, tools: fresh },
+          'tools of an MCP server say something else than when they were classed; they are dangerous until an administrator accepts them',
+        );
+      }
+      const names = new Map([...found].map(([key, { name }]) => [key, name]));
+      const tools = [...found].map(([key, tool]) => toolOf(entry, key, tool, judged.get(tool.name)!));
+      this.#known.set(entry.name, { client, tools, names, changed, state: 'ok', error: undefined, at: clock.now() });
     } catch (error) {
       const message = messageOf(error);
-      this.#known.set(entry.name, { client, tools: before?.tools ?? [], names: before?.names ?? new Map(), state: 'failed', error: message, at: clock.now() });
+      const kept = { tools: before?.tools ?? [], names: before?.names ?? new Map<string, string>(), changed: before?.changed ?? [] };
+      this.#known.set(entry.name, { client, ...kept, state: 'failed', error: message, at: clock.now() });
       if (before?.error !== message) {
         log.warn({ event: 'mcp.tools_not_listed', server: entry.name, cause: message }, 'tools of an MCP server not listed; tried again');
       }
     }
   }
 }
+
+/** By their keys: of two names that come to one key, the first has it, so that a class never serves another tool. */
+function distinct(entry: ServerEntry, found: readonly RemoteTool[]): ReadonlyMap<string, RemoteTool> {
+  const byKey = new Map<string, RemoteTool>();
+  for (const tool of found) {
+    const key = keyOf(entry, tool.name);
+    if (!byKey.has(key)) {
+      byKey.set(key, tool);
+    }
+  }
+  return byKey;
+}
+
+const toolOf = ({ name: server }: ServerEntry, key: string, { title, description, schema }: RemoteTool, judged: Judged): Tool => ({
+  ...{ key, name: title, description, schema, class: judged.class },
+  ...{ scope: 'manager', tier: 'specialty', source: `mcp:${server}`, trust: 'untrusted' },
+});
 
 /** A key stands in paths, where a slash cannot. */
 const keyOf = ({ name }: ServerEntry, tool: string): string => `mcp:${name}:${tool.replaceAll(/[^A-Za-z0-9_.-]/g, '_')}`;

@@ -4,5 +4,8 @@ export const area: Area = {
   routes: `
     POST    /mcp                  any
     GET     /api/v1/mcp/servers   any
+    POST    /api/v1/mcp/servers/{name}/accept   mcp:accept
   `,
+  houseWide: ['servers'],
+  bodies: { 'POST /api/v1/mcp/servers/{name}/accept': () => ({ tools: ['search'] }) },
 };

@@ -1,0 +1,79 @@
+import { createHash } from 'node:crypto';
+
+import type { SkillClass, Tables } from 'svc/sdk';
+
+import type { RemoteTool } from './client.ts';
+
+export interface McpTables {
+  mcp_seen: { server: string; tool: string; class: SkillClass; digest: string };
+}
+
+export interface Judged {
+  readonly class: SkillClass;
+  /** It says something else of itself than when its class was given. */
+  readonly changed: boolean;
+}
+
+type Classes = Readonly<Record<string, SkillClass>>;
+
+/** A class holds for a tool as it was when an administrator gave it: one that says something else of itself is dangerous until they give it again. */
+export class SeenTools {
+  readonly #tables: Tables<McpTables>;
+
+  constructor(tables: Tables<McpTables>) {
+    this.#tables = tables;
+  }
+
+  /** By name. A class that is new is given to the tool as it is now. */
+  async judge(server: string, tools: readonly RemoteTool[], classes: Classes): Promise<ReadonlyMap<string, Judged>> {
+    return this.#tables.write(async (tx) => {
+      const rows = await tx.selectFrom('mcp_seen').selectAll().where('server', '=', server).execute();
+      const known = new Map(rows.map((row) => [row.tool, row]));
+      const lapsed = rows.filter(({ tool }) => classes[tool] === undefined).map(({ tool }) => tool);
+      if (lapsed.length > 0) {
+        await tx.deleteFrom('mcp_seen').where('server', '=', server).where('tool', 'in', lapsed).execute();
+      }
+      const judged = new Map<string, Judged>();
+      for (const tool of tools) {
+        const given = Object.hasOwn(classes, tool.name) ? classes[tool.name] : undefined;
+        const before = known.get(tool.name);
+        const digest = digestOf(tool);
+        const changed = given !== undefined && before?.class === given && before.digest !== digest;
+        judged.set(tool.name, { class: given === undefined || changed ? 'dangerous' : given, changed });
+        if (given !== undefined && before?.class !== given) {
+          const row = { server, tool: tool.name, class: given, digest };
+          await tx
+            .insertInto('mcp_seen')
+            .values(row)
+            .onConflict((conflict) => conflict.columns(['server', 'tool']).doUpdateSet(row))
+            .execute();
+        }
+      }
+      return judged;
+    });
+  }
+
+  /** The classes of these hold for what they say now. */
+  async accept(server: string, tools: readonly string[]): Promise<void> {
+    await this.#tables.write((tx) => tx.deleteFrom('mcp_seen').where('server', '=', server).where('tool', 'in', tools).execute());
+  }
+
+  async forgetAllBut(servers: readonly string[]): Promise<void> {
+    await this.#tables.write((tx) =>
+      tx
+        .deleteFrom('mcp_seen')
+        .$if(servers.length > 0, (rows) => rows.where('server', 'not in', servers))
+        .execute(),
+    );
+  }
+}
+
+/** One text for all orders in which a server may write the same. */
+function digestOf({ title, description, schema }: RemoteTool): string {
+  const text = JSON.stringify({ title, description, schema }, (_key, value: unknown) =>
+    typeof value === 'object' && value !== null && !Array.isArray(value)
+      ? Object.fromEntries(Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1)))
+      : value,
+  );
+  return createHash('sha256').update(text).digest('hex');
+}
