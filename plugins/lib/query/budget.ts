@@ -11,6 +11,8 @@ export interface Budget {
   spend(samples: number): void;
   /** Refuses what would far exceed the limit, before it is done: samples that would be gone over, each as often as it would be. */
   foresee(samples: number): void;
+  /** Refuses what will not be done within the limits, going by the share of it that is done: from 0 to 1. */
+  progress(share: number): void;
   /** Charges bytes that are read or held. */
   bytes(count: number): void;
   /** To be called in every long loop: gives the event loop and other queries a turn when this one has held it for 8 ms. */
@@ -45,6 +47,9 @@ interface Slices {
 const mostWarnings = 10;
 /** How often each sample that may be read may be gone over, on average. */
 const foreseenMost = 15;
+/** So much of a limit is used up before its end is foretold, and only what would be so many times the limit is refused. */
+const foretoldFrom = 0.1;
+const foretoldMost = 2;
 const sliceMs = 8;
 const steady = (): number => performance.now();
 const never = new AbortController().signal;
@@ -67,6 +72,12 @@ export function budget(options: BudgetOptions): Budget {
         'too_large',
         `the query computed for ${cpuMs / 1000} s and is not done: ask for a shorter window, a longer step, or fewer series or streams`,
       );
+    }
+  }
+
+  function foretell(share: number, spentNow: number, most: number, sentence: (expected: number) => string): void {
+    if (spentNow > most * foretoldFrom && spentNow > most * foretoldMost * share) {
+      throw queryError('too_large', sentence(spentNow / share));
     }
   }
 
@@ -95,6 +106,12 @@ export function budget(options: BudgetOptions): Budget {
           `the query would go over ${Math.round(samples)} samples in its ranges, more than ${most}: ask for shorter ranges, a longer step, a shorter window, or fewer series`,
         );
       }
+    },
+    progress(share) {
+      const advice = 'ask for a shorter window, or for less with a filter';
+      const computedMs = turn.computedMs + now() - turn.sliceAt;
+      foretell(share, computedMs, cpuMs, (ms) => `the query would compute for about ${Math.round(ms / 1000)} s, more than ${cpuMs / 1000} s: ${advice}`);
+      foretell(share, spent.samples, maxSamples, (count) => `the query would read about ${Math.round(count)} samples, more than ${maxSamples}: ${advice}`);
     },
     bytes(count) {
       spent.bytes += count;

@@ -101,7 +101,10 @@ export function rangeAnswer({ series }: RangeResult, cost: Cost, warnings: reado
 
 /** Nothing at all instead of an empty list: that is how Loki says that there is none. */
 export const listAnswer = (values: readonly string[], warnings: readonly string[] = []): Uint8Array =>
-  plainAnswer({ status: 'success', ...(values.length > 0 && { data: values }), ...(warnings.length > 0 && { warnings }) });
+  plainAnswer({ status: 'success', ...(values.length > 0 && { data: values }), ...told(warnings) });
+
+/** What an answer misses, as a member of it; none where it misses nothing. */
+export const told = (warnings: readonly string[]): { readonly warnings?: readonly string[] } => (warnings.length === 0 ? {} : { warnings });
 
 export const plainAnswer = (value: unknown): Uint8Array => Buffer.from(JSON.stringify(value), 'utf8');
 

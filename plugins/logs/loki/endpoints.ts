@@ -6,7 +6,7 @@ import { instant, layOut, lines, parse, range, tailer, typeOf } from '../logql/i
 import { findTemplates } from '../patterns/find-templates.ts';
 import type { NanosWindow } from '../store/directory.ts';
 import type { LogStore } from '../store/store.ts';
-import { instantAnswer, linesAnswer, listAnswer, plainAnswer, rangeAnswer } from './answer.ts';
+import { instantAnswer, linesAnswer, listAnswer, plainAnswer, rangeAnswer, told } from './answer.ts';
 import { DetectedFields } from './detected-fields.ts';
 import { type ParameterList, Parameters } from './parameters.ts';
 import { Volumes } from './volumes.ts';
@@ -91,7 +91,7 @@ export const endpoints = {
         total.bytes += bytes;
         total.entries += entries;
       }
-      return plainAnswer(total);
+      return plainAnswer({ ...total, ...told(budget.warnings) });
     });
   },
 
@@ -103,7 +103,7 @@ export const endpoints = {
       for await (const { labels, bytes } of store.directory.sizes(matchers, window, budget)) {
         volumes.add(labels, [[msOf(window.end), bytes]]);
       }
-      return volumes.vector();
+      return volumes.vector(budget.warnings);
     });
   },
 
@@ -117,7 +117,7 @@ export const endpoints = {
       for await (const { labels, steps } of store.directory.volumes(matchers, window, step, budget)) {
         volumes.add(labels, steps);
       }
-      return volumes.matrix();
+      return volumes.matrix(budget.warnings);
     });
   },
 
@@ -161,7 +161,8 @@ export const endpoints = {
         }
       }
       const found = [...values].map(([label, { size: cardinality }]) => ({ label, cardinality }));
-      return plainAnswer({ detectedLabels: found.sort((a, b) => b.cardinality - a.cardinality || (a.label < b.label ? -1 : 1)) });
+      found.sort((a, b) => b.cardinality - a.cardinality || (a.label < b.label ? -1 : 1));
+      return plainAnswer({ detectedLabels: found, ...told(budget.warnings) });
     });
   },
 
@@ -185,7 +186,5 @@ const matchersFor = (parameters: Parameters, { enforce }: EndpointCall): readonl
 
 /** Of a stream selector; what a pipeline would do to lines does not matter to labels. */
 const selectorOf = (query: string): readonly Matcher[] => tailer({ query, now: () => 0 }).matchers;
-
-const told = (warnings: readonly string[]) => (warnings.length === 0 ? {} : { warnings });
 
 const msOf = ({ ms, ns }: NanosWindow['start']): number => ms + ns / 1e6;

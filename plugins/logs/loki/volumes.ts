@@ -1,6 +1,6 @@
 import { keepLabels, type Labels, labelsKey, labelsRecord, type Matcher, queryError } from 'svc/query';
 
-import { plainAnswer } from './answer.ts';
+import { plainAnswer, told } from './answer.ts';
 import type { Parameters } from './parameters.ts';
 
 interface Volume {
@@ -33,17 +33,19 @@ export class Volumes {
     }
   }
 
-  vector(): Uint8Array {
+  vector(warnings: readonly string[]): Uint8Array {
     return answered(
       'vector',
       this.#largest().map(({ labels, at }) => ({ metric: labelsRecord(labels), value: [...at].map(shown)[0] })),
+      warnings,
     );
   }
 
-  matrix(): Uint8Array {
+  matrix(warnings: readonly string[]): Uint8Array {
     return answered(
       'matrix',
       this.#largest().map(({ labels, at }) => ({ metric: labelsRecord(labels), values: [...at].sort(([a], [b]) => a - b).map(shown) })),
+      warnings,
     );
   }
 
@@ -54,7 +56,8 @@ export class Volumes {
 
 const shown = ([at, bytes]: readonly [number, number]): [number, string] => [Math.round(at) / 1_000, String(Math.round(bytes))];
 
-const answered = (resultType: string, result: readonly object[]): Uint8Array => plainAnswer({ status: 'success', data: { resultType, result } });
+const answered = (resultType: string, result: readonly object[], warnings: readonly string[]): Uint8Array =>
+  plainAnswer({ status: 'success', data: { resultType, result }, ...told(warnings) });
 
 /** By the labels that the selector names, unless others are asked for. */
 function groupsOf(matchers: readonly Matcher[], parameters: Parameters): (labels: Labels) => readonly Labels[] {

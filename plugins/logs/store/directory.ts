@@ -44,7 +44,7 @@ export class Directory {
 
   /** Label sets with lines in the window that match one of the lists of matchers. */
   async *series(selectors: readonly (readonly Matcher[])[], window: NanosWindow, budget: Budget): AsyncGenerator<Labels> {
-    this.#damage.touching(window.start.ms, window.end.ms).forEach((sentence) => budget.warn(sentence));
+    this.#tellLosses(window, budget);
     const seen = new Set<Stream>();
     for (const matchers of selectors) {
       for await (const stream of this.#matching(matchers, budget)) {
@@ -81,6 +81,7 @@ export class Directory {
 
   async *sizes(matchers: readonly Matcher[], window: NanosWindow, budget: Budget): AsyncGenerator<StreamSize> {
     const { mint, maxt } = bounds(window);
+    this.#tellLosses(window, budget);
     for await (const stream of this.#matching(matchers, budget)) {
       const stored = stream.stored ? this.#chunks.totals({ stream: stream.id, mint, maxt }) : { chunks: 0, lines: 0, bytes: 0 };
       let { chunks, lines, bytes } = stored;
@@ -98,6 +99,7 @@ export class Directory {
   /** Bytes of each stream by time step; those of a chunk are spread evenly over its time. */
   async *volumes(matchers: readonly Matcher[], window: NanosWindow, stepMs: number, budget: Budget): AsyncGenerator<StreamVolume> {
     const { mint, maxt } = bounds(window);
+    this.#tellLosses(window, budget);
     for await (const stream of this.#matching(matchers, budget)) {
       const steps = new Map<number, number>();
       const held = [...heldIn(stream, mint, maxt)];
@@ -109,6 +111,10 @@ export class Directory {
         yield { labels: stream.labels, steps };
       }
     }
+  }
+
+  #tellLosses({ start, end }: NanosWindow, budget: Budget): void {
+    this.#damage.touching(start.ms, end.ms).forEach((sentence) => budget.warn(sentence));
   }
 
   *#stored(stream: number, mint: number, maxt: number): Generator<ChunkRow> {

@@ -67,6 +67,9 @@ function blocksFor({ blocks }: SpanTables, { startMs, endMs }: SearchWindow, fil
     .sort((a, b) => b.meta.maxStart - a.meta.maxStart);
 }
 
+const spansIn = (heads: readonly Head[], blocks: readonly StoredBlock[]): number =>
+  heads.reduce((sum, { rows }) => sum + rows, 0) + blocks.reduce((sum, { row }) => sum + row.rows, 0);
+
 function mayBeIn(block: StoredBlock, filter: SpanPrefilter): boolean {
   const known = block.attributeFilter();
   return known === undefined || mayHold(known, filter);
@@ -75,12 +78,17 @@ function mayBeIn(block: StoredBlock, filter: SpanPrefilter): boolean {
 /** From the newest trace to the oldest, as far as one table can tell; a block is opened when its turn has come. */
 async function* wholeTraces(tables: SpanTables, window: SearchWindow, filter: SpanPrefilter | undefined, budget: Budget): AsyncIterable<TraceBatch> {
   const unopened = blocksFor(tables, window, filter);
+  const all = spansIn(tables.heads(), unopened);
+  let opened = 0;
+  let [candidates, visited] = [0, 0];
   const lines: Candidate[][] = [];
   const open = (tables: Iterable<SpanTable>): void => {
     const found: Candidate[] = [];
     for (const table of tables) {
       found.push(...candidatesIn(table, window, filter));
+      opened += table.rows;
     }
+    candidates += found.length;
     if (found.length > 0) {
       // The last one is the next.
       lines.push(found.sort((a, b) => a.start - b.start));
@@ -100,7 +108,8 @@ async function* wholeTraces(tables: SpanTables, window: SearchWindow, filter: Sp
     const line = nextLine();
     const newestLeft = Math.max(line?.at(-1)!.start ?? -Infinity, unopened[0]?.meta.maxStart ?? -Infinity);
     if (traces.length >= batchTraces || (traces.length > 0 && newestLeft === -Infinity)) {
-      yield { traces, newestLeft };
+      // Of the tables that are open, as much as of the traces that were found in them.
+      yield { traces, newestLeft, share: ((opened / all) * visited) / candidates };
       traces = [];
     }
     if (unopened.length > 0 && (line === undefined || unopened[0]!.meta.maxStart >= line.at(-1)!.start)) {
@@ -108,6 +117,7 @@ async function* wholeTraces(tables: SpanTables, window: SearchWindow, filter: Sp
     } else if (line === undefined) {
       return;
     } else {
+      visited++;
       const { table, trace } = line.pop()!;
       if (line.length === 0) {
         lines.splice(lines.indexOf(line), 1);
@@ -165,12 +175,17 @@ function rowTest(table: SpanTable, { startMs: from, endMs: to }: SearchWindow, m
 
 /** Only the spans that fit, table by table. */
 async function* matchingSpans(tables: SpanTables, window: SearchWindow, { spans: filter }: Prefilter, budget: Budget): AsyncIterable<TraceBatch> {
+  const blocks = blocksFor(tables, window, filter);
+  const all = spansIn(tables.heads(), blocks);
+  let seen = 0;
   for (const head of tables.heads()) {
-    yield { traces: matchesIn(head, window, filter), newestLeft: Infinity };
+    seen += head.rows;
+    yield { traces: matchesIn(head, window, filter), newestLeft: Infinity, share: seen / all };
   }
-  for (const block of blocksFor(tables, window, filter)) {
+  for (const block of blocks) {
     for (const group of block.groups()) {
-      yield { traces: matchesIn(group, window, filter), newestLeft: Infinity };
+      seen += group.rows;
+      yield { traces: matchesIn(group, window, filter), newestLeft: Infinity, share: seen / all };
       const pause = budget.breathe();
       if (pause !== undefined) {
         await pause;

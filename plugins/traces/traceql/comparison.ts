@@ -1,5 +1,6 @@
 import type { CompareStage } from './ast.ts';
 import { compileField, compileTest } from './field.ts';
+import type { SeriesBound } from './series-bound.ts';
 import type { Attribute, Value } from './span.ts';
 import type { TraceView } from './trace-view.ts';
 import { keyOf } from './values.ts';
@@ -30,16 +31,16 @@ interface Counted {
 export class Comparison {
   readonly #slots: number;
   readonly #top: number;
-  readonly #charge: (bytes: number) => void;
+  readonly #bound: SeriesBound;
   readonly #selected: (view: TraceView, index: number) => boolean;
   readonly #sides = { baseline: new Map<string, Counted>(), selection: new Map<string, Counted>() };
 
-  constructor({ selection, top, startNs, endNs }: CompareStage, slots: number, charge: (bytes: number) => void) {
+  constructor({ selection, top, startNs, endNs }: CompareStage, slots: number, bound: SeriesBound) {
     const test = selection === undefined ? () => true : compileTest(selection);
     const within = startNs === undefined || endNs === undefined ? () => true : (at: bigint) => at > startNs && at <= endNs;
     this.#slots = slots;
     this.#top = top;
-    this.#charge = charge;
+    this.#bound = bound;
     this.#selected = (view, index) => within(view.spans[index]!.startNs) && test(view, index);
   }
 
@@ -115,7 +116,7 @@ export class Comparison {
   }
 
   #fresh(): Float64Array {
-    this.#charge(this.#slots * 8);
+    this.#bound.rows(1);
     return new Float64Array(this.#slots);
   }
 }

@@ -10,6 +10,7 @@ import { compilePipeline, runOver } from './pipeline.ts';
 import { prefilterOf } from './prefilter.ts';
 import { printField } from './print.ts';
 import { SeenSpans } from './seen-spans.ts';
+import { SeriesBound } from './series-bound.ts';
 import type { SpanSource } from './source.ts';
 import type { Attribute, Value } from './span.ts';
 import { TraceView } from './trace-view.ts';
@@ -39,7 +40,6 @@ export interface MetricsResult {
 }
 
 const mostPoints = 11_000;
-const mostSeries = 5_000;
 
 interface Group {
   readonly labels: readonly Attribute[];
@@ -115,7 +115,7 @@ async function eachSpan(
   const filter = prefilterOf(query);
   const prefilter = { spans: sight.narrow(filter.spans), partial: filter.partial };
   const seen = new SeenSpans((bytes) => budget.bytes(bytes));
-  for await (const { traces } of source.traces({ startMs: start - step, endMs: end }, prefilter, budget)) {
+  for await (const { traces, share } of source.traces({ startMs: start - step, endMs: end }, prefilter, budget)) {
     for (const trace of traces) {
       const visible = sight.visible(trace);
       if (visible === undefined) {
@@ -137,6 +137,7 @@ async function eachSpan(
         await pause;
       }
     }
+    budget.progress(share);
   }
 }
 
@@ -148,7 +149,7 @@ async function compared(
   count: number,
   budget: Budget,
 ): Promise<MetricsSeries[]> {
-  const comparison = new Comparison(stage, count, (bytes) => budget.bytes(bytes));
+  const comparison = new Comparison(stage, count, new SeriesBound(count, (bytes) => budget.bytes(bytes)));
   await eachSpan(source, query, options, count, budget, (view, index, slot) => comparison.add(view, index, slot));
   return comparison.series();
 }
@@ -164,7 +165,7 @@ async function collect(
   const columns = stage.by.map((field) => ({ key: printField(field), evaluate: compileField(field) }));
   const measure = stage.field === undefined ? undefined : compileField(stage.field);
   const groups = new Map<string, Group>();
-  const makeSlots = slotsFor(stage, count);
+  const makeSlots = slotsFor(stage, count, new SeriesBound(count, (bytes) => budget.bytes(bytes)));
   const picker = new ExemplarPicker(exemplarsOf(query.hints, options.exemplars));
 
   function groupOf(view: TraceView, index: number): Group {
@@ -172,10 +173,6 @@ async function collect(
     const key = values.length === 1 ? keyOf(values[0]) : JSON.stringify(values.map(keyOf));
     let group = groups.get(key);
     if (group === undefined) {
-      if (groups.size >= mostSeries) {
-        throw queryError('too_large', `the query makes more than ${mostSeries} series: group by an attribute with fewer values`);
-      }
-      budget.bytes(count * 8);
       groups.set(key, (group = { labels: labelsOf(stage, columns, values), slots: makeSlots(), exemplars: [] }));
     }
     return group;

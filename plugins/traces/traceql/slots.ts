@@ -1,4 +1,5 @@
 import type { MetricsStage } from './ast.ts';
+import type { SeriesBound } from './series-bound.ts';
 import type { Attribute } from './span.ts';
 
 export const histogram = 'histogram_over_time';
@@ -12,24 +13,25 @@ export interface Slots {
 }
 
 /** Makes the slots of one group for a metrics function. */
-export function slotsFor(stage: MetricsStage, count: number): () => Slots {
+export function slotsFor(stage: MetricsStage, count: number, bound: SeriesBound): () => Slots {
+  const counted = (rows: number): number => (bound.series(1), bound.rows(rows), count);
   switch (stage.function) {
     case 'rate':
-      return () => new FoldedSlots(count, { initial: 0, fold: (sum) => sum + 1, finish: (sum, seconds) => sum / seconds });
+      return () => new FoldedSlots(counted(1), { initial: 0, fold: (sum) => sum + 1, finish: (sum, seconds) => sum / seconds });
     case 'count_over_time':
-      return () => new FoldedSlots(count, { initial: 0, fold: (sum) => sum + 1 });
+      return () => new FoldedSlots(counted(1), { initial: 0, fold: (sum) => sum + 1 });
     case 'sum_over_time':
-      return () => new FoldedSlots(count, { initial: NaN, fold: (sum, value) => (Number.isNaN(sum) ? value : sum + value) });
+      return () => new FoldedSlots(counted(1), { initial: NaN, fold: (sum, value) => (Number.isNaN(sum) ? value : sum + value) });
     case 'min_over_time':
-      return () => new FoldedSlots(count, { initial: NaN, fold: (least, value) => (least <= value ? least : value) });
+      return () => new FoldedSlots(counted(1), { initial: NaN, fold: (least, value) => (least <= value ? least : value) });
     case 'max_over_time':
-      return () => new FoldedSlots(count, { initial: NaN, fold: (most, value) => (most >= value ? most : value) });
+      return () => new FoldedSlots(counted(1), { initial: NaN, fold: (most, value) => (most >= value ? most : value) });
     case 'avg_over_time':
-      return () => new AverageSlots(count);
+      return () => new AverageSlots(counted(2));
     case 'quantile_over_time':
-      return () => new QuantileSlots(count, stage.quantiles);
+      return () => new QuantileSlots(count, stage.quantiles, bound);
     case 'histogram_over_time':
-      return () => new BucketSlots(count);
+      return () => new BucketSlots(count, bound);
   }
 }
 
@@ -82,7 +84,9 @@ class QuantileSlots implements Slots {
   readonly #wanted: readonly number[];
   readonly #histograms = new Map<number, Histogram>();
 
-  constructor(count: number, wanted: readonly number[]) {
+  constructor(count: number, wanted: readonly number[], bound: SeriesBound) {
+    bound.series(wanted.length);
+    bound.rows(wanted.length);
     this.#count = count;
     this.#wanted = wanted;
   }
@@ -106,17 +110,21 @@ class QuantileSlots implements Slots {
 
 class BucketSlots implements Slots {
   readonly #count: number;
+  readonly #bound: SeriesBound;
   /** Counts by the upper bounds of buckets. */
   readonly #counts = new Map<number, Float64Array>();
 
-  constructor(count: number) {
+  constructor(count: number, bound: SeriesBound) {
     this.#count = count;
+    this.#bound = bound;
   }
 
   add(slot: number, value: number): void {
     const bound = octave(value);
     let counts = this.#counts.get(bound);
     if (counts === undefined) {
+      this.#bound.series(1);
+      this.#bound.rows(1);
       counts = new Float64Array(this.#count);
       this.#counts.set(bound, counts);
     }

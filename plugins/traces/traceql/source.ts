@@ -40,6 +40,8 @@ export interface TraceBatch {
   readonly traces: readonly TraceSpans[];
   /** No trace of a later batch starts after this (milliseconds): when enough newer ones are found, the search is over. */
   readonly newestLeft: number;
+  /** Of all that is to be looked through, how much has been, this batch included: from 0 to 1. */
+  readonly share: number;
 }
 
 export interface SpanSource {

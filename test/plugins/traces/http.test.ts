@@ -135,6 +135,20 @@ test('what clients probe is there', async (t) => {
   assert.deepEqual([ok, detail], [true, 'the embedded store answers']);
 });
 
+test('a metrics query that comes to too many series is refused as Tempo refuses, and says what to narrow', async (t) => {
+  const house = await openHouse(t);
+  const spans = Array.from({ length: 5_001 }, (_, at) => ({ trace: id, id: spanId(at + 1), attributes: { user: at } }));
+  await push(house, { 'service.name': 'front' }, ...spans);
+  const query = { q: '{} | rate() by (span.user)', start: `${startMs / 1_000 - 60}`, end: `${startMs / 1_000 + 60}` };
+  assert.deepEqual(await text(house, `/tempo/api/metrics/query_range?${String(new URLSearchParams(query))}`), {
+    status: 422,
+    type: 'text/plain; charset=utf-8',
+    body: 'the query makes more than 5000 series: group by an attribute with fewer values, or filter for fewer of them',
+  });
+  const narrow = await get(house, 'metrics/query_range', { ...query, q: '{ span.user < 10 } | rate() by (span.user)' });
+  assert.equal(narrow.series.length, 10);
+});
+
 test('mistakes are told in the plain texts of Tempo', async (t) => {
   const house = await openHouse(t);
   await fill(house);

@@ -74,6 +74,7 @@ export function memorySource(...traces: readonly TraceSpans[]): SpanSource & { r
       yield {
         traces: traces.filter(({ spans }) => spans.some((span) => span.startMs <= endMs && span.startMs + span.durationNs / 1e6 >= startMs)),
         newestLeft: -Infinity,
+        share: 1,
       };
     },
   };

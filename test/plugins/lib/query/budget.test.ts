@@ -28,6 +28,26 @@ describe('what a question may cost', () => {
     assert.throws(() => cost.breathe(), kind('canceled'));
   });
 
+  test('is refused as soon as it is sure that it would not do, and not before', () => {
+    let now = 0;
+    const cost = budget({ timeoutMs: 100_000, cpuMs: 10_000, maxSamples: 1_000, now: () => now });
+    cost.progress(0);
+    now = 1_000;
+    cost.progress(0.001);
+    now = 1_001;
+    cost.progress(0.06);
+    assert.throws(() => cost.progress(0.04), /would compute for about 25 s, more than 10 s: ask for a shorter window/);
+    assert.throws(() => cost.progress(0.04), kind('too_large'));
+    cost.spend(100);
+    cost.progress(0.06);
+    cost.spend(50);
+    cost.progress(0.075);
+    assert.throws(() => cost.progress(0.07), /would read about 2143 samples, more than 1000/);
+    const ofTheHouse = budget({ timeoutMs: 100_000, now: () => now });
+    now = 99_000;
+    ofTheHouse.progress(0.01);
+  });
+
   test('gives others a turn after 8 ms, and not before', async () => {
     let now = 0;
     const asker = new AbortController();

@@ -89,7 +89,7 @@ const query = fc
 /** Everything there is, whatever the query hints at. */
 const without = (traces: readonly TraceSpans[]): SpanSource => ({
   async *traces() {
-    yield { traces, newestLeft: -Infinity };
+    yield { traces, newestLeft: -Infinity, share: 1 };
   },
 });
 

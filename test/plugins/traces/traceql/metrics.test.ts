@@ -4,6 +4,7 @@ import { test } from 'node:test';
 import { budget, matcher } from 'svc/query';
 
 import { metrics, type MetricsOptions, type MetricsResult, parse } from '../../../../plugins/traces/traceql/engine.ts';
+import type { SpanSource, TraceBatch } from '../../../../plugins/traces/traceql/source.ts';
 import { epochMs, memorySource, traceOf } from '../spans.ts';
 
 const id = (number: number): string => number.toString(16).padStart(16, '0');
@@ -94,6 +95,45 @@ test('a sample tells about the spans after the one before it, up to its own time
 
 test('what the asker may not see is not counted', async () => {
   assert.deepEqual(await told('{ } | count_over_time()', { enforce: [matcher('device_id', '=', '1')] }), { '__name__=count_over_time': '0 2 2 2' });
+});
+
+/** A hundred batches of a hundred spans, and how many of them were read. */
+function heavy(): SpanSource & { batches: number } {
+  const one = {
+    batches: 0,
+    async *traces(): AsyncIterable<TraceBatch> {
+      for (let batch = 0; batch < 100; batch++) {
+        one.batches++;
+        const traces = Array.from({ length: 100 }, (_, at) => traceOf(id(1) + id(batch * 100 + at), { id: id(batch * 100 + at + 1), ms: 2 ** (at % 10) }));
+        yield { traces, newestLeft: -Infinity, share: (batch + 1) / 100 };
+      }
+    },
+  };
+  return one;
+}
+
+test('a question that comes to too much ends while it is counted, and says what to narrow', async () => {
+  const window = { start: epochMs + 60_000, end: epochMs + 60_000, step: 120_000 };
+  const cases: [query: string, batches: number, refusal: RegExp, options?: Partial<MetricsOptions>, maxSamples?: number][] = [
+    ['{ } | rate() by (span:id)', 51, /more than 5000 series: group by an attribute with fewer values/],
+    ['{ } | quantile_over_time(duration, .5, .9, .99) by (span:id)', 17, /more than 5000 series/],
+    ['{ } | histogram_over_time(duration) by (span:id)', 51, /more than 5000 series/],
+    ['{ } | rate() by (span:id)', 19, /more than 20000000 numbers: ask for a longer step/, { start: epochMs, end: epochMs + 1_099_900, step: 100 }],
+    ['{ } | rate()', 2, /would read about 10000 samples, more than 1500: ask for a shorter window, or for less with a filter/, {}, 1_500],
+    ['{ } | rate()', 60, /reads more than 5999 samples/, {}, 5_999],
+  ];
+  for (const [query, batches, refusal, options, maxSamples] of cases) {
+    const many = heavy();
+    const allowance = budget({ timeoutMs: 10_000, now: () => performance.now(), ...(maxSamples !== undefined && { maxSamples }) });
+    const error = await metrics(many, parse(query), { ...window, ...options }, allowance).then(
+      () => new Error('answered'),
+      (thrown: Error) => thrown,
+    );
+    assert.match(error.message, refusal, query);
+    assert.equal(many.batches, batches, query);
+  }
+  const enough = await metrics(heavy(), parse('{ } | rate()'), window, budget({ timeoutMs: 10_000, maxSamples: 10_000, now: () => performance.now() }));
+  assert.equal(enough.series.length, 1);
 });
 
 test('a query without a metrics function, a window without a length and too many points are refused', async () => {

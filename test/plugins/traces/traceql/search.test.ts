@@ -5,6 +5,7 @@ import { budget, matcher } from 'svc/query';
 
 import { parse, search, type SearchOptions, type SearchResult } from '../../../../plugins/traces/traceql/engine.ts';
 import type { TraceSpans } from '../../../../plugins/traces/traceql/span.ts';
+import type { TraceBatch } from '../../../../plugins/traces/traceql/source.ts';
 import { epochMs, memorySource, type Sketch, traceOf } from '../spans.ts';
 
 const id = (letter: string): string => letter.repeat(16);
@@ -298,9 +299,9 @@ describe('a search', () => {
   });
 
   test('that runs out of its budget answers with what it has found, and says so', async () => {
-    async function* slowly(): AsyncIterable<{ traces: readonly TraceSpans[]; newestLeft: number }> {
+    async function* slowly(): AsyncIterable<TraceBatch> {
       for (const trace of many) {
-        yield { traces: [trace], newestLeft: Infinity };
+        yield { traces: [trace], newestLeft: Infinity, share: 1 };
       }
     }
     const options = { window: { startMs: 0, endMs: Infinity }, limit: 20, spansPerSpanset: 3 };
@@ -314,10 +315,10 @@ describe('a search', () => {
 
   test('stops when nothing newer can come', async () => {
     let batches = 0;
-    async function* ordered(): AsyncIterable<{ traces: readonly TraceSpans[]; newestLeft: number }> {
+    async function* ordered(): AsyncIterable<TraceBatch> {
       for (const trace of [...many].reverse()) {
         batches++;
-        yield { traces: [trace], newestLeft: trace.spans[0]!.startMs - 1 };
+        yield { traces: [trace], newestLeft: trace.spans[0]!.startMs - 1, share: 1 };
       }
     }
     await search(
