@@ -142,6 +142,7 @@ export class MetricsStore {
   }
 
   exemplars(matcherSets: readonly (readonly Matcher[])[], window: Window, cost: Budget): Promise<SeriesExemplars[]> {
+    this.#parts.blocks.damage.touching(window.mint, window.maxt).forEach((sentence) => cost.warn(sentence));
     return this.#exemplars.select(matcherSets, window, cost);
   }
 

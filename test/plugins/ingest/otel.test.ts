@@ -20,7 +20,11 @@ const languages = {
 
 for (const [language, { Logs, Metrics, Traces }] of Object.entries(languages)) {
   describe(`the OpenTelemetry SDK, in ${language}`, () => {
-    const options = (url: string, signal: string): object => ({ url: `${url}/v1/${signal}`, headers: { authorization: seven }, compression: 'gzip' });
+    const options = (url: string, signal: string, below = ''): object => ({
+      url: `${url}${below}/v1/${signal}`,
+      headers: { authorization: seven },
+      compression: 'gzip',
+    });
 
     test('exports metrics', async (t) => {
       const house = await ingestHouse(t, { stores: ['metricsdb'] });
@@ -40,12 +44,17 @@ for (const [language, { Logs, Metrics, Traces }] of Object.entries(languages)) {
       assert.equal(latency.data.result[0].value[1], '1');
     });
 
-    test('exports logs', async (t) => {
+    test('exports logs, at the root and below the addresses that Loki has', async (t) => {
       const house = await ingestHouse(t, { stores: ['logs'] });
-      const provider = new LoggerProvider({ processors: [new BatchLogRecordProcessor({ exporter: new Logs(options(house.url, 'logs')) })] });
-      provider.getLogger('test').emit({ body: 'an order came in', severityText: 'WARN', severityNumber: 13, attributes: { order: 7 } });
-      await provider.forceFlush();
-      await provider.shutdown();
+      for (const below of ['', '/otlp', '/loki/otlp']) {
+        const exporter = new Logs(options(house.url, 'logs', below));
+        const provider = new LoggerProvider({ processors: [new BatchLogRecordProcessor({ exporter })] });
+        provider.getLogger('test').emit({ body: 'an order came in', severityText: 'WARN', severityNumber: 13, attributes: { order: 7, below } });
+        await provider.forceFlush();
+        await provider.shutdown();
+        const asked = encodeURIComponent(`{device_id="70"} | order="7" | below="${below}"`);
+        assert.equal((await house.json(`/loki/api/v1/query_range?query=${asked}`)).data.result.length, 1, below);
+      }
       const { data } = await house.json(`/loki/api/v1/query_range?query=${encodeURIComponent('{device_id="70",edge_id="7"}')}`);
       assert.equal(data.result[0].values[0][1], 'an order came in');
     });
