@@ -32,6 +32,7 @@ export function blameOf(scene: Scene): Blame {
   const relevance = new Map([...scene.facts].map(([id, node]) => [id, down.has(id) ? Math.max(lentByDown, node.silence) : (node.signals[0]?.relevance ?? 0)]));
   const shared = new Set<string>();
   lend(scene, relevance, down, shared);
+  suspectUnlinked(scene, relevance, down);
   return { relevance, down, shared };
 }
 
@@ -79,6 +80,33 @@ function lend(scene: Scene, relevance: Map<string, number>, down: ReadonlySet<st
     }
   }
 }
+
+const unwitnessed = 0.8;
+const unplaced = 0.6;
+
+/**
+ * Topologies have holes. What falls silent in step with the symptom may be called by somebody nobody knows of, and what stands on
+ * no known host may stand on one that complains: neither counts for as much as where an edge says so.
+ */
+function suspectUnlinked({ graph, facts, snapshot }: Scene, relevance: Map<string, number>, down: ReadonlySet<string>): void {
+  const homeless = [...facts.keys()].filter(
+    (id) =>
+      facts.get(id)!.node.kind !== 'host' && worstOf(facts.get(id)!, answers) >= anomalous && !graph.needs(id).some((other) => standsOn(graph, id, other)),
+  );
+  const most = Math.max(0, ...homeless.map((id) => worstOf(facts.get(id)!, answers)));
+  for (const [id, node] of facts) {
+    const raise = (to: number): unknown => relevance.set(id, Math.max(relevance.get(id)!, to));
+    const called = graph.neededBy(id).some((other) => !standsOn(graph, other, id));
+    if (node.node.kind !== 'host' && !called && !down.has(id) && id !== snapshot.symptom.node && node.silence >= leastStep) {
+      raise(unwitnessed * node.silence);
+    }
+    if (node.node.kind === 'host' && most > 0) {
+      raise(unplaced * Math.max(exhausted(node) ? 1 : 0, complained(node)) * most);
+    }
+  }
+}
+
+const leastStep = 0.6;
 
 /** A resource that is used up does its harm from then on, however long it took to get there. */
 const exhausted = ({ signals }: NodeSignals): boolean =>
@@ -154,7 +182,8 @@ export function insideShare(node: NodeSignals): number | undefined {
   return slow === undefined && failing === undefined ? undefined : Math.max(slow ?? 0, failing ?? 0);
 }
 
-const usable: readonly SliKind[] = ['cpu', 'memory', 'disk', 'network'];
+/** Resources that can be used up. */
+export const usable: readonly SliKind[] = ['cpu', 'memory', 'disk', 'network'];
 
 /** How much a resource that a node stands on is used up by that very node: both rise. */
 export function consumes(node: NodeSignals, on: string | undefined, { graph, facts }: Scene): number {

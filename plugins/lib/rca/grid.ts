@@ -15,13 +15,15 @@ export const timeAt = (series: Series, index: number): number => series.from + i
 /** Index of the first sample that is not before a time. */
 export const indexFrom = (series: Series, time: number): number => Math.max(0, Math.ceil((time - series.from) / series.step_ms));
 
-/** A series on the grid of another one over a period: the mean of what lies in each step, or the value that still held. */
+/**
+ * A series on the grid of another one over a period: the mean of what lies in each step, or the value that still held. Steps
+ * end where the period does: of an alert that has just fired the last sample is what it is about.
+ */
 export function resampled(series: Series, period: Period, stepMs: number): Sample[] {
   const steps = Math.max(0, Math.floor((period.to - period.from) / stepMs) + 1);
   const out: Sample[] = [];
-  for (let step = 0; step < steps; step += 1) {
-    const until = period.from + step * stepMs;
-    out.push(valueUntil(series, until, stepMs));
+  for (let step = steps - 1; step >= 0; step -= 1) {
+    out.push(valueUntil(series, period.to - step * stepMs, stepMs));
   }
   return out;
 }

@@ -1,4 +1,4 @@
-import { consumes, type Scene } from './blame.ts';
+import { anomalous, consumes, type Scene, usable } from './blame.ts';
 import { relatedChanges } from './changes.ts';
 import { blindChecks, knownChecks } from './checks.ts';
 import type { Deviation } from './deviation.ts';
@@ -67,7 +67,11 @@ function indicatorOf({ facts, relevance }: Candidate, scene: Scene): Indicator |
   const own = resources.filter((signal) => !common(signal));
   const pool = answers.length > 0 && !eaten ? answers : own.length > 0 ? own : resources;
   if (pool.length > 0) {
-    const best = pool.reduce((one, other) => (precedes(other.deviation, one.deviation, pool === answers ? other.relevance - one.relevance : 0) ? other : one));
+    // Load rises and connections pile up where a resource is used up: they go further, and come of it.
+    const used = pool.filter(({ deviation: { series }, relevance: weight }) => usable.includes(series.kind) && weight >= anomalous);
+    const best = (used.length > 0 ? used : pool).reduce((one, other) =>
+      precedes(other.deviation, one.deviation, pool === answers ? other.relevance - one.relevance : 0) ? other : one,
+    );
     return metricIndicator(best.deviation);
   }
   const complaint = facts.complaints.find(({ check }) => !blindChecks.has(check)) ?? facts.complaints[0];

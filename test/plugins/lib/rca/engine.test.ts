@@ -39,6 +39,14 @@ describe('the cause of simulated faults', () => {
     assert.ok(rows[0]!.ac3 >= 0.9, `${rows[0]!.ac3}`);
   });
 
+  test('is a suspect that fell silent, or complains, also when nobody knows who depends on it', () => {
+    for (const fault of ['dependency down', 'certificate expired', 'disk fill']) {
+      const cases = fresh(6).map((seed) => known(seed, 'known', { dropEdges: 1, fault }));
+      const named = cases.filter(({ snapshot, truth }) => investigate(snapshot).hypotheses.some(({ node }) => truth.nodes.includes(node)));
+      assert.ok(named.length >= 5, `${fault}: ${named.length}`);
+    }
+  });
+
   test('is not guessed where what would show it was withheld', async () => {
     const { verdicts } = await tableOf(fresh(24).map((seed) => known(seed, 'withheld')));
     assert.ok(verdicts.insufficient >= 0.85, `${verdicts.insufficient}`);

@@ -2,10 +2,11 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 
 import fc from 'fast-check';
-import { calibrate, enoughLabels, pearson, type Series, type Snapshot, usualOf, windowsOf } from 'svc/rca';
+import { calibrate, enoughLabels, investigate, pearson, type Series, type Snapshot, usualOf, windowsOf } from 'svc/rca';
 
 import { calibrated } from '../../../../plugins/lib/rca/calibration.ts';
 import { deviationOf, floorOf } from '../../../../plugins/lib/rca/deviation.ts';
+import { resampled } from '../../../../plugins/lib/rca/grid.ts';
 import { rankedTemplates } from '../../../../plugins/lib/rca/logs.ts';
 
 const values = fc.array(fc.double({ min: -1e6, max: 1e6, noNaN: true }), { minLength: 5, maxLength: 60 });
@@ -68,6 +69,52 @@ describe('a deviation', () => {
     const beside = deviationOf(series(uneasy, { earlier: [{ ago_ms: 86_400_000, values: calm }] }), baseline, incident)!;
     assert.ok(alone.peak < 5 && beside.peak > 20, `${alone.peak} and ${beside.peak}`);
   });
+});
+
+test('a series that is laid on the grid of another keeps its last sample, wherever the period begins', () => {
+  const one = series([0, 0, 0, 0, 0, 9]);
+  assert.deepEqual(resampled(one, { from: 2 * minute + 1, to: 5 * minute }, minute), [0, 0, 9]);
+  assert.deepEqual(resampled(one, { from: minute, to: 5 * minute }, 2 * minute), [0, 0, 4.5]);
+});
+
+test('a processor that is used up is what is told of a host, and not the connections that pile up there and go further', () => {
+  const last = 300;
+  const step = (usual: number, then: number) => Array.from({ length: last + 1 }, (_, at) => (at < last - 3 ? usual * (1 + 0.02 * (at % 3)) : then));
+  const of = (node: string, metric: string, values: readonly number[], more: Partial<Series>): Series =>
+    series(values, { id: `${node}/${metric}`, node, metric, ...more });
+  const snapshot: Snapshot = {
+    ...{ version: 1, taken_at: last * minute, window: { from: 0, to: last * minute }, logs: [], spans: [], changes: [], checks: [], missing: [] },
+    symptom: {
+      ...{ node: 'service:front', series: 'service:front/latency', metric: 'latency', kind: 'latency', direction: 'up', labels: {} },
+      fired_at: last * minute,
+    },
+    nodes: [
+      { id: 'service:front', kind: 'service', name: 'front' },
+      { id: 'device:1', kind: 'host', name: 'web-1' },
+    ],
+    edges: [{ from: 'service:front', to: 'device:1', relation: 'runs_on', origin: 'trace', evidence: 'E1' }],
+    series: [
+      of('service:front', 'latency', step(0.2, 1.5), {}),
+      of('device:1', 'node_cpu_usage_percent', step(20, 98), { kind: 'cpu', unit: 'percent' }),
+      of('device:1', 'node_open_fds_percent', step(0.9, 45), { kind: 'other', unit: 'percent' }),
+      of('device:1', 'node_load1', step(0.8, 12), { kind: 'load', unit: 'count' }),
+    ],
+    evidence: [
+      {
+        id: 'E1',
+        kind: 'metric',
+        source: 'metrics',
+        query: 'm',
+        window: { from: 0, to: last * minute },
+        fetched_at: 0,
+        digest: {},
+        trust: 'trusted',
+        sha256: '',
+      },
+    ],
+  };
+  const { root_cause: cause, hypotheses } = investigate(snapshot);
+  assert.deepEqual([cause?.node ?? hypotheses[0]!.node, hypotheses[0]!.indicator?.name], ['device:1', 'node_cpu_usage_percent']);
 });
 
 test('the onset is where the shift begins, long before the alert fires', () => {

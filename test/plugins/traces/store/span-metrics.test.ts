@@ -123,3 +123,20 @@ test('many samples are told in several bodies, each series in one of them', () =
     'also from labels that were written before',
   );
 });
+
+test('a push tells what was counted when it is time, and does not wait for the timer', async (t) => {
+  let now = startMs;
+  const service = await openService(t, {}, () => now);
+  const push = (): Promise<unknown> =>
+    service.methods.push({
+      format: 'otlp-proto',
+      body: bodyOf({ 'service.name': 'shop' }, { trace: traceId(now), id: spanId(1), name: 'GET /', kind: 2, ms: 1 }),
+    });
+  await push();
+  assert.deepEqual(told(service), []);
+  now += 60_000;
+  await push();
+  assert.deepEqual(named(told(service), 'calls_total'), { STATUS_CODE_UNSET: 2 });
+  await push();
+  assert.deepEqual(told(service), []);
+});

@@ -1,0 +1,48 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { test } from 'node:test';
+import { gunzipSync } from 'node:zlib';
+
+import type { Snapshot } from 'svc/rca';
+
+import { minute } from '../alert/engine-house.ts';
+import { fedHouse } from './fed-house.ts';
+
+test('lines and spans that hosts have pushed are evidence of an investigation, in its snapshot and in its report, and answer again as they did', async (t) => {
+  const broken = 3;
+  const house = await fedHouse(t, {
+    ...{ seed: 'stores', count: 4, requestsPerMinute: 20, logsPerSecond: 0.05 },
+    fault: { kind: 'disk', host: broken, after: 30 * minute },
+  });
+  await house.pass(30 * minute);
+  const report = await house.report(await house.watchFailures());
+  const packed = readFileSync(`${house.dataDir}/plugins/investigate/snapshots/${report.id}.json.gz`);
+  const { logs, spans } = JSON.parse(gunzipSync(packed).toString()) as Snapshot;
+  const [host, service] = [`device:${house.devices.get(broken)!.id}`, `service:${house.application.serviceOf(broken)}`];
+
+  const line = logs.find(({ node, template }) => node === host && template.includes('no space left on device'))!;
+  assert.equal(line.severity, 'error');
+  const operation = spans.find(({ node, origins }) => node === service && origins.some((count) => count > 0))!;
+  assert.ok(
+    spans.every(({ node, origins }) => node === service || origins.every((count) => count <= 1)),
+    'failures begin at the service that breaks',
+  );
+
+  assert.equal(report.root_cause?.node.id, host, report.summary);
+  const [first] = report.hypotheses;
+  assert.deepEqual(
+    first!.support.filter(({ kind }) => kind === 'log').map(({ evidence }) => evidence),
+    [line.evidence],
+  );
+  assert.deepEqual(
+    report.propagation.map(({ from, to, origin }) => [from, to, origin]),
+    [
+      [host, service, 'trace'],
+      [service, `service:${house.application.serviceOf(1)}`, 'trace'],
+    ],
+  );
+  const cited = new Map(report.evidence.map(({ id, source }) => [id, source.split(' ', 1)[0]]));
+  assert.deepEqual([cited.get(line.evidence), cited.get(operation.evidence)], ['templates', 'traces']);
+  const { asked, other } = await house.askedAgain(report.id!);
+  assert.deepEqual([asked > 20, other], [true, []]);
+});
