@@ -111,6 +111,10 @@ export class FakeModel {
       refuse(response, refusal);
       return;
     }
+    if (faults.has('page')) {
+      response.writeHead(200, { 'content-type': 'text/html' }).end('<!doctype html><title>Sign in</title>');
+      return;
+    }
     const completion = completionOf(body, reply, faults, number);
     record.usage = completion.usage;
     if (faults.has('hang')) {
@@ -143,13 +147,16 @@ async function stream(response: ServerResponse, completion: Completion, faults: 
   response.writeHead(200, { 'content-type': 'text/event-stream' });
   response.socket?.setNoDelay();
   const chunks = chunksOf(completion, faults, withUsage);
-  const half = ['stall', 'cut', 'stream-error'].some((fault) => faults.has(fault as Misbehaviour));
+  const half = ['stall', 'cut', 'stream-error', 'endless'].some((fault) => faults.has(fault as Misbehaviour));
   for (const chunk of half ? chunks.slice(0, Math.ceil(chunks.length / 2)) : chunks) {
     await (faults.has('slow') ? pause(slowMs) : undefined);
     await write(response, frame(chunk), faults);
   }
   if (faults.has('stall')) {
     return;
+  }
+  while (faults.has('endless') && !response.closed) {
+    await write(response, frame(chunks[1]!), faults);
   }
   if (faults.has('cut')) {
     // After what was written has left.

@@ -18,6 +18,8 @@ export const misbehaviours = {
   'no-usage': 'never says what was used',
   'usage-everywhere': 'says what was used in every chunk, not only in the last',
   reasoning: 'sends reasoning_content before the answer',
+  endless: 'never ends its answer, whatever max_tokens says',
+  page: 'answers 200 with a page of the web',
   'tiny-context': 'refuses more than 1,000 tokens with context_length_exceeded',
 } as const;
 

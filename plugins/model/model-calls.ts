@@ -19,6 +19,9 @@ export interface CallPorts {
 /** Tries at one model, the first included. */
 const tries = 4;
 const firstWaitMs = 500;
+/** Some providers do not know max_tokens; no tokenizer makes more of a token, but for rows of blanks. */
+const mostCharactersAToken = 12;
+const slack = 4_000;
 /** A provider that asks for more is not waited for. */
 const longestWaitMs = 30_000;
 
@@ -73,7 +76,8 @@ export class ModelCalls implements Models {
 
   /** One request at the provider, charged as it ends. */
   async *#once(request: ModelRequest, { provider, id }: Chosen, progress: { answered: boolean }): AsyncGenerator<ModelPart> {
-    const held = await this.#ports.budget.reserve(request, id);
+    const { budget, log } = this.#ports;
+    const held = await budget.reserve(request, id);
     const bill = new Bill(request, held);
     try {
       if (request.signal.aborted) {
@@ -82,12 +86,18 @@ export class ModelCalls implements Models {
       bill.sent();
       for await (const part of provider.stream({ ...request, id: held.id, maxTokens: held.maxTokens })) {
         bill.add(part);
+        const isEndless = part.type !== 'end' && bill.characters > held.maxTokens * mostCharactersAToken + slack;
+        const next: ModelPart = isEndless ? { type: 'end', finish: 'length', usage: bill.estimate(), model: id } : part;
         progress.answered = true;
-        if (part.type === 'end') {
+        if (next.type === 'end') {
           // On disk before anybody acts on the answer.
           await this.#charge(bill, id);
         }
-        yield part;
+        yield next;
+        if (isEndless) {
+          log.warn({ event: 'model.endless', model: id, tokens: held.maxTokens }, 'model went on beyond the room that it was given; its answer was cut off');
+          return;
+        }
       }
     } catch (error) {
       bill.failed(error);
@@ -127,6 +137,10 @@ class Bill {
     return this.#usage !== undefined;
   }
 
+  get characters(): number {
+    return this.#written.length;
+  }
+
   sent(): void {
     this.#isSent = true;
   }
@@ -144,6 +158,10 @@ class Bill {
     this.#isRefused = this.#written === '' && isSvcError(error) && !doubtful.has(error.reason ?? '');
   }
 
+  estimate(): ModelUsage {
+    return { input_tokens: estimatedTokens(this.#request), output_tokens: estimatedTokens(this.#written), cached_tokens: 0, estimated: true };
+  }
+
   /** Once: what was charged, null when that is nothing; undefined the second time. */
   async settle(): Promise<ModelUsage | null | undefined> {
     if (this.#isSettled) {
@@ -151,9 +169,7 @@ class Bill {
     }
     this.#isSettled = true;
     const free = !this.#isSent || this.#isRefused;
-    const usage =
-      this.#usage ??
-      (free ? undefined : { input_tokens: estimatedTokens(this.#request), output_tokens: estimatedTokens(this.#written), cached_tokens: 0, estimated: true });
+    const usage = this.#usage ?? (free ? undefined : this.estimate());
     await this.#held.settle(usage);
     return usage ?? null;
   }

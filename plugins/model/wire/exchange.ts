@@ -29,10 +29,10 @@ export async function* exchange(fetch: Fetch, { url, headers, body, idleMs, sign
   const call = fetch(url, {
     ...{ method: 'POST', body: JSON.stringify(body), headers: { 'content-type': 'application/json', accept: 'text/event-stream', ...headers } },
     ...{ timeoutMs: longestMs, maxBytes: mostBytes, idleMs, signal: left.signal },
-    onBody: ({ status }) => (status >= 200 && status < 300 ? (piece) => pipe.put(piece) : (piece) => keep(refused, piece)),
+    onBody: (head) => (isAnswer(head) ? (piece) => pipe.put(piece) : (piece) => keep(refused, piece)),
   });
   const ended = call.then(
-    ({ status, headers: head }) => pipe.end(status < 300 && status >= 200 ? undefined : new Refusal(status, head, Buffer.concat(refused).toString('utf8'))),
+    (head) => pipe.end(isAnswer(head) ? undefined : new Refusal(head.status, head.headers, Buffer.concat(refused).toString('utf8'))),
     (error: unknown) => pipe.end(error instanceof Error ? error : new Error(String(error))),
   );
   try {
@@ -44,6 +44,10 @@ export async function* exchange(fetch: Fetch, { url, headers, body, idleMs, sign
     await ended;
   }
 }
+
+/** Who asks a wrong address may get a page of the web, and be told that all is well. */
+const isAnswer = ({ status, headers }: Pick<OutboundReply, 'status' | 'headers'>): boolean =>
+  status >= 200 && status < 300 && !(headers['content-type'] ?? '').startsWith('text/html');
 
 /** A provider's answer that is none. */
 export class Refusal extends Error {

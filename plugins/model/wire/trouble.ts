@@ -42,6 +42,9 @@ export function troubleOf(error: unknown, speaker: Speaker): SvcError {
 const neverArrived: ReadonlySet<string> = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH', 'EADDRNOTAVAIL']);
 
 function refusalOf({ status, text, headers }: Refusal, { provider, model, keySetting, urlSetting }: Speaker): { what: string; extras: ErrorExtras } {
+  if (status < 300) {
+    return { what: `${provider} answers with a page of the web, not as a model does; check ${urlSetting}`, extras: { reason: 'model.no_model_there' } };
+  }
   if (status === 401 || status === 403) {
     return { what: `${provider} refuses the key (HTTP ${status}); check ${keySetting}`, extras: { reason: 'model.key_refused' } };
   }

@@ -155,6 +155,27 @@ test('silence ends a call, and so does its reader', async (t) => {
   assert.equal((await house.json('/api/v1/usage/today')).reserved_tokens, 0);
 });
 
+test('an answer without end is cut off where its room ends, and charged', async (t) => {
+  const { ask, house } = await modelStand(t, { rules: [{ reply: { text: 'on and', misbehave: ['endless'] } }] });
+  const parts = await ask({ maxTokens: 300 });
+  const { finish, usage } = endOf(parts);
+  assert.deepEqual([finish, usage.estimated, textOf(parts).length < 20_000], ['length', true, true]);
+  const today = await house.json('/api/v1/usage/today');
+  assert.deepEqual([today.total_tokens, today.reserved_tokens], [usage.input_tokens + usage.output_tokens, 0]);
+  assert.ok(usage.output_tokens >= 300 && house.lines.some((line) => line.includes('model.endless')));
+});
+
+test('a page of the web is no answer, and is not asked for again', async (t) => {
+  const { fake, ask, house } = await modelStand(t, { rules: [{ reply: { text: 'x', misbehave: ['page'] } }] });
+  await assert.rejects(ask(), {
+    code: 'upstream_error',
+    reason: 'model.no_model_there',
+    message: /answers with a page of the web.*check llm\.compatible_base_url/,
+  });
+  assert.equal(fake.requests.length, 1);
+  assert.equal((await house.json('/api/v1/usage/today')).total_tokens, 0);
+});
+
 test('fallbacks are asked when they are listed, and only then', async (t) => {
   const rules = [{ when: { model: 'demo' }, reply: { error: { status: 400, message: 'no' } } }, { reply: { text: 'from the other' } }];
   const listed = await modelStand(t, { rules }, { SVC_LLM_FALLBACK_MODELS: 'openai/gpt,compatible/other' });
