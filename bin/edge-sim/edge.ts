@@ -16,7 +16,7 @@ import { version } from '../product.ts';
 import { type Asked, healthOf } from './answers.ts';
 import { Deliveries } from './deliveries.ts';
 import { enrolPatiently, TokenRefused } from './enrol.ts';
-import { type SimulatedHost, hostOf } from './host.ts';
+import { type SimulatedHost, hostOf, machineKey } from './host.ts';
 import type { HostKeys } from './keys.ts';
 import type { Push } from './push.ts';
 import { type Random, seeded } from './random.ts';
@@ -149,6 +149,7 @@ export class SimulatedEdge implements Asked {
     });
     const welcome = await clientHandshake(transport, {
       ...{ sweeper, ids, accessKey: keys.access_key, secretKey: keys.secret_key },
+      machineKey: machineKey(options.seed, this.host.number),
       hello: { agent_id: this.host.uuid, boot_id: this.host.bootId, agent_version: version, caps, purpose },
       state: this.#configHash === undefined ? {} : { config_hash: this.#configHash },
     });

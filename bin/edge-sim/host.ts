@@ -1,5 +1,7 @@
 import { createHash } from 'node:crypto';
 
+import { type MachineKey, machineKeyOf } from 'svc/tunnel';
+
 import { pick, type Random, seeded } from './random.ts';
 
 /** A machine that is not there: all of it follows from the seed and its number, so that it is the same one the next time. */
@@ -52,6 +54,13 @@ export function hostOf(seed: string, number: number): SimulatedHost {
     },
   };
 }
+
+/** What comes before the 32 bytes of an ed25519 key in PKCS #8. */
+const keyPrefix = Buffer.from('302e020100300506032b657004220420', 'hex');
+
+/** Of a machine that is not there; the same one in every run, so that it stays the same device. */
+export const machineKey = (seed: string, number: number): MachineKey =>
+  machineKeyOf(Buffer.concat([keyPrefix, createHash('sha256').update(`machine key ${seed} ${number}`).digest()]));
 
 function natureOf(random: Random): Nature {
   return {

@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import { mkdirSync, readFileSync } from 'node:fs';
+import { mkdirSync } from 'node:fs';
 import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { arch, hostname, release, type } from 'node:os';
 import { join } from 'node:path';
 import { TLSSocket } from 'node:tls';
 
-import { spkiPin } from 'svc/tunnel';
+import { openMachineIdentity, spkiPin } from 'svc/tunnel';
 import { messageOf } from '../../core/sdk/index.ts';
 import { writeDurably } from '../../core/storage/index.ts';
 import { Failure, unreachable } from '../cli/failure.ts';
@@ -35,9 +35,12 @@ const mostAnswerBytes = 64 * 1024;
 export async function enrol(dataDir: string, { manager, token, name, pin, ca }: Enrolment): Promise<Enrolled> {
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   const checkedPin = pin === undefined ? undefined : pinOf(pin);
+  // The same machine stays the same when it is enrolled again.
+  const machine = openMachineIdentity(dataDir, randomUUID);
   const asked = {
     token,
-    machine_uuid: machineUuid(dataDir),
+    machine_uuid: machine.uuid,
+    machine_key: machine.key.publicKey,
     hostname: name ?? hostname(),
     agent_version: version,
     arch: arch(),
@@ -61,22 +64,6 @@ export async function enrol(dataDir: string, { manager, token, name, pin, ca }: 
   };
   writeDurably(join(dataDir, 'edge.json'), `${JSON.stringify(kept, undefined, 2)}\n`, 0o600);
   return { edge_id, name: answer.name };
-}
-
-/** Of this data folder: the same machine stays the same when it is enrolled again. */
-function machineUuid(dataDir: string): string {
-  const file = join(dataDir, 'machine.json');
-  try {
-    const { uuid } = JSON.parse(readFileSync(file, 'utf8')) as { uuid?: string };
-    if (uuid !== undefined) {
-      return uuid;
-    }
-  } catch {
-    // The first time, or damaged: a new one.
-  }
-  const uuid = randomUUID();
-  writeDurably(file, JSON.stringify({ uuid }), 0o600);
-  return uuid;
 }
 
 function pinOf(text: string): string {

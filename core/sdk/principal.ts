@@ -22,6 +22,8 @@ export interface Credential {
   readonly scheme: 'bearer' | 'basic' | 'ticket';
   readonly value: string;
   readonly ip: string;
+  /** Where a request showed it. */
+  readonly path?: string;
 }
 
 /** Turns a credential into a principal, or `undefined` when it is not valid. Sync answers skip a tick. */

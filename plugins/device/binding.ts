@@ -7,88 +7,110 @@ import type { DeviceDb, DeviceRow, EdgeRow } from './tables.ts';
 export interface Newcomer {
   readonly edgeId: number;
   readonly machine: string;
+  /** Public half of the key that the machine has proved. */
+  readonly key: string | undefined;
+  /** The device that a person, or the enrolment of the edge, gave to this machine. */
+  readonly takes: number | undefined;
   readonly fingerprint: string | undefined;
   readonly host: HostInfo;
 }
 
 /** What an introduction comes to. */
 export type Decision =
-  | { readonly kind: 'conflict'; readonly home: number | null; readonly rival: Rival; readonly reason: string }
-  /** `usurped`: the device that had the machine's identity before, and that no edge watches. */
-  | { readonly kind: 'bind'; readonly device: DeviceRow; readonly usurped: number | undefined }
+  | { readonly kind: 'conflict'; readonly home: number | null; readonly device: number; readonly rival: number | null; readonly reason: string }
+  /** `taken`: a person or an enrolment said so, whoever had it before. */
+  | { readonly kind: 'bind'; readonly device: DeviceRow; readonly taken: boolean }
   | { readonly kind: 'create' };
 
-type Rival = EdgeRow & { readonly device_id: number };
-
 /**
- * The edge decides first, then the identity that the machine keeps. A device that another edge watches is never shared: while
- * that one is online both would be one machine, and which of the two it is only a person can tell.
+ * A machine proves with its key that it is the device; the identity that it says is a name and no proof, for others may know it. What
+ * is not proved, or is claimed twice at once, waits for a person: a device never moves to another machine unsaid.
  */
-export async function decide({ edgeId, machine }: Newcomer, db: DeviceDb, online: ReadonlySet<number>): Promise<Decision> {
-  const edges = edgeStore(db);
+export async function decide(newcomer: Newcomer, db: DeviceDb, online: ReadonlySet<number>): Promise<Decision> {
+  const { edgeId, machine, key, takes } = newcomer;
+  const [edges, devices] = [edgeStore(db), deviceStore(db)];
   const own = await edges.find(edgeId);
-  const disputed = own !== undefined && own.rival_device_id !== null;
-  // A machine that was in conflict and comes with another identity has been given one of its own.
-  const known = disputed && own.machine_uuid !== machine ? undefined : own;
-  const home = known?.device_id ?? undefined;
-  const holder = await deviceStore(db).byMachine(machine);
-  const target = home ?? holder?.id;
-  const conflict = (rival: Rival, reason: string): Decision => ({ kind: 'conflict', home: home ?? null, rival, reason });
+  const home = own?.device_id ?? null;
+  const conflict = (device: number, rival: number | null, reason: string): Decision => ({ kind: 'conflict', home, device, rival, reason });
+  const watchers = async (device: number): Promise<EdgeRow[]> => (await edges.watching(device)).filter(({ edge_id: id }) => id !== edgeId);
+  const given = takes === undefined ? undefined : await devices.find(takes);
 
-  if (known !== undefined && disputed) {
+  if (!given && own && own.rival_device_id !== null && own.rival_edge_id !== null && own.machine_uuid === machine) {
     // That the other one is offline by now does not say which of the two the machine is.
-    const rival = await edges.find(known.rival_edge_id!);
-    if (isWatching(rival) && rival.device_id === known.rival_device_id) {
-      return conflict(
-        rival,
-        `edge ${rival.edge_id} already watches device ${rival.device_id} with the identity of this machine, and the conflict between the two is not settled`,
-      );
+    const rival = await edges.find(own.rival_edge_id);
+    if (rival?.device_id === own.rival_device_id && rival.rival_device_id === null) {
+      const said = `edge ${rival.edge_id} already watches device ${rival.device_id} with the identity of this machine, and the conflict between the two is not settled`;
+      return conflict(own.rival_device_id, rival.edge_id, said);
     }
   }
-  if (target === undefined) {
+  const bearer = await devices.byMachine(machine);
+  const keeper = key === undefined ? undefined : await devices.byKey(key);
+  const device = given ?? (home === null ? (keeper ?? bearer) : await devices.find(home));
+  if (!device) {
     return { kind: 'create' };
   }
-  const beside = (await edges.watching(target)).filter(isWatching).find((other) => other.edge_id !== edgeId && online.has(other.edge_id));
-  if (beside !== undefined) {
-    return conflict(
-      beside,
-      `edge ${beside.edge_id}, which is online, already watches device ${target} with the identity of this machine; one of the two is a clone`,
-    );
+  const beside = (await watchers(device.id)).find(({ edge_id: id }) => online.has(id));
+  if (beside) {
+    const said = `edge ${beside.edge_id}, which is online, already watches device ${device.id} with the identity of this machine; one of the two is a clone`;
+    return conflict(device.id, beside.edge_id, said);
   }
-  if (holder !== undefined && holder.id !== target) {
-    const [elsewhere] = (await edges.watching(holder.id)).filter(isWatching);
-    if (elsewhere !== undefined) {
-      return conflict(
-        elsewhere,
-        `this edge watches device ${target}, but its machine has the identity of device ${holder.id}, which edge ${elsewhere.edge_id} watches`,
-      );
+  if (given) {
+    return { kind: 'bind', device, taken: true };
+  }
+  const doubt = doubtOf(newcomer, device, home !== null);
+  if (doubt !== undefined) {
+    return conflict(device.id, (await watchers(device.id))[0]?.edge_id ?? null, doubt);
+  }
+  const other = [bearer, keeper].find((one) => one !== undefined && one.id !== device.id);
+  if (other) {
+    const [elsewhere] = await watchers(other.id);
+    const who = elsewhere ? `which edge ${elsewhere.edge_id} watches` : 'which is away';
+    return conflict(other.id, elsewhere?.edge_id ?? null, `this machine is device ${device.id}, but it has the identity of device ${other.id}, ${who}`);
+  }
+  return { kind: 'bind', device, taken: false };
+}
+
+/** Why the machine may be another one than the device is; undefined: it is the same. */
+function doubtOf({ machine, key }: Newcomer, { id, machine_key: pinned, machine_uuid: known }: DeviceRow, isHome: boolean): string | undefined {
+  if (pinned !== null) {
+    if (key === pinned) {
+      return undefined;
     }
+    return key === undefined
+      ? `device ${id} is bound to the key of its machine, and this one shows none: it is another machine, or its agent is from before machines had keys`
+      : `device ${id} is bound to the key of its machine, and this one has another: it is another machine, or one that lost its key`;
   }
-  return { kind: 'bind', device: (await deviceStore(db).find(target))!, usurped: holder !== undefined && holder.id !== target ? holder.id : undefined };
+  // From before machines had keys: the edge that watches it says which it is, and its first key is kept.
+  if (isHome) {
+    return machine === known ? undefined : `this edge watches device ${id}, and now comes from a machine of another identity`;
+  }
+  return `device ${id} is known by the identity that this machine says, and nothing proves that it is the same`;
 }
 
 /** Whether everything is on disk already as the newcomer says it. */
 export const isSettled = (decision: Decision, own: EdgeRow | undefined, newcomer: Newcomer): boolean =>
-  decision.kind === 'conflict'
-    ? own?.machine_uuid === newcomer.machine && own.rival_edge_id === decision.rival.edge_id && own.rival_device_id === decision.rival.device_id
+  own !== undefined &&
+  own.machine_uuid === newcomer.machine &&
+  own.machine_key === (newcomer.key ?? null) &&
+  (decision.kind === 'conflict'
+    ? own.rival_edge_id === decision.rival && own.rival_device_id === decision.device && own.reason === decision.reason
     : decision.kind === 'bind' &&
-      decision.usurped === undefined &&
-      own?.device_id === decision.device.id &&
+      !decision.taken &&
+      own.device_id === decision.device.id &&
       own.rival_device_id === null &&
-      own.machine_uuid === newcomer.machine &&
-      Object.keys(newsOf(newcomer, decision.device)).length === 0;
+      Object.keys(newsOf(newcomer, decision.device)).length === 0);
 
 /** What of the newcomer the device does not know yet. */
-export function newsOf({ machine, fingerprint, host }: Newcomer, device: DeviceRow): Partial<DeviceRow> {
-  const stated: Partial<DeviceRow> = { ...host, machine_uuid: machine, ...(fingerprint !== undefined && { fingerprint }) };
+export function newsOf({ machine, key, fingerprint, host }: Newcomer, device: DeviceRow, taken = false): Partial<DeviceRow> {
+  const proved = key !== undefined || taken ? { machine_key: key ?? null } : {};
+  const stated: Partial<DeviceRow> = { ...host, machine_uuid: machine, ...proved, ...(fingerprint !== undefined && { fingerprint }) };
   return Object.fromEntries(Object.entries(stated).filter(([field, value]) => device[field as keyof DeviceRow] !== value));
 }
 
-export const answerTo = ({ rival, reason }: Extract<Decision, { kind: 'conflict' }>): Bound => ({
+/** With what a person does about it. */
+export const answerTo = ({ edgeId }: Newcomer, { device, rival, reason }: Extract<Decision, { kind: 'conflict' }>): Bound => ({
   status: 'conflict',
-  device_id: rival.device_id,
-  edge_id: rival.edge_id,
-  reason,
+  device_id: device,
+  edge_id: rival,
+  reason: `${reason}. If it is this machine: "svc device accept ${device} ${edgeId}"`,
 });
-
-const isWatching = (row: EdgeRow | undefined): row is Rival => row !== undefined && row.device_id !== null && row.rival_device_id === null;

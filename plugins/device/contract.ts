@@ -9,6 +9,10 @@ export interface Introduction {
   readonly edge_id: number;
   /** Kept by the agent in its state file. */
   readonly machine_uuid: string;
+  /** Public half of the key that the machine has proved; absent of an agent that has none. */
+  readonly machine_key?: string | undefined;
+  /** A person, or the enrolment of the edge, said that this machine is that device. */
+  readonly takes_device?: number | undefined;
   /** As it came from the machine: fields of another type, or beyond their bounds, are left out. */
   readonly host_info: unknown;
   /** Of the hardware. It suggests which device a machine may have been; it never decides. */
@@ -24,12 +28,12 @@ export type Bound =
       readonly resembles: readonly number[];
     }
   | {
-      /** Stays so until the machine gets an identity of its own, or a person takes one of the edges off the device. */
+      /** Stays so until the machine proves that it is the device or gets an identity of its own, or a person says that it is meant. */
       readonly status: 'conflict';
       /** The device that both claim. */
       readonly device_id: number;
-      /** The edge that watches it. */
-      readonly edge_id: number;
+      /** The edge that watches it, if any. */
+      readonly edge_id: number | null;
       readonly reason: string;
     };
 

@@ -1,9 +1,10 @@
-import { listRoute, route, type RouteDeclaration } from 'svc/sdk';
+import { covers, listRoute, type Principal, route, type RouteDeclaration } from 'svc/sdk';
 
 import type { Devices } from './devices.ts';
 import { DeviceEdge, DeviceEdgeId, DeviceId, DeviceItem, DevicePatch, DeviceQuery, RolesPatch } from './schema.ts';
 
 const path = '/api/v1/devices';
+const accept = 'device:accept';
 
 export const deviceRoutes = (devices: Devices): readonly RouteDeclaration[] => [
   listRoute({
@@ -65,20 +66,35 @@ export const deviceRoutes = (devices: Devices): readonly RouteDeclaration[] => [
     params: DeviceId,
     items: DeviceEdge,
     errors: ['not_found'],
-    handle: ({ params, page }) => devices.edges(params.id, page),
+    handle: ({ params, page, principal }) => devices.edges(params.id, page, tellsMachinesApart(principal)),
+  }),
+  route({
+    method: 'POST',
+    path: `${path}/{id}/edges/{edge_id}/accept`,
+    access: accept,
+    summary: 'Say that the machine behind an edge, which cannot prove it, is this device: it takes the device over',
+    description: 'For a machine that was set up anew or lost its key. The edges that watched the device are taken off it; one that is online is not.',
+    params: DeviceEdgeId,
+    response: DeviceItem,
+    status: 200,
+    action: accept,
+    errors: ['not_found', 'conflict'],
+    handle: (call) => devices.accept(call, call.params.id, call.params.edge_id),
   }),
   route({
     method: 'DELETE',
     path: `${path}/{id}/edges/{edge_id}`,
     access: 'device:delete',
-    summary: 'Take an edge off a device, which also settles a conflict between two',
-    description: 'The edge itself stays. The next time it connects it is looked at as if for the first time.',
+    summary: 'Take an edge off a device',
+    description: 'The edge itself stays. The next time it connects it is looked at as if for the first time. Nobody else gets the device by it.',
     params: DeviceEdgeId,
     action: 'device:detach',
     errors: ['not_found', 'conflict'],
     handle: (call) => devices.detach(call, call.params.id, call.params.edge_id),
   }),
 ];
+
+const tellsMachinesApart = ({ grants }: Principal): boolean => grants.some((grant) => covers(grant, accept));
 
 /** `env`, or `env=prod`. */
 function tagOf(text: string): { key: string; value?: string } {

@@ -28,6 +28,9 @@ export const deviceStore = (db: DeviceDb) => ({
 
   byMachine: (uuid: string): Promise<DeviceRow | undefined> => db.selectFrom('device_devices').selectAll().where('machine_uuid', '=', uuid).executeTakeFirst(),
 
+  /** The machine that proves this key. */
+  byKey: (key: string): Promise<DeviceRow | undefined> => db.selectFrom('device_devices').selectAll().where('machine_key', '=', key).executeTakeFirst(),
+
   async count(): Promise<number> {
     const { total } = await db
       .selectFrom('device_devices')
@@ -52,7 +55,7 @@ export const deviceStore = (db: DeviceDb) => ({
     return rows.map(({ id }) => id);
   },
 
-  insert: (machine: { machine_uuid: string; fingerprint: string | null } & HostInfo, now: number): Promise<DeviceRow> =>
+  insert: (machine: { machine_uuid: string; machine_key: string | null; fingerprint: string | null } & HostInfo, now: number): Promise<DeviceRow> =>
     db
       .insertInto('device_devices')
       .values({ ...machine, last_seen_at: now, created_at: now, updated_at: now })
@@ -68,9 +71,13 @@ export const deviceStore = (db: DeviceDb) => ({
       .returningAll()
       .executeTakeFirstOrThrow(),
 
-  /** The identity is another device's from now on. */
-  async forgetMachine(id: number): Promise<void> {
-    await db.updateTable('device_devices').set({ machine_uuid: null }).where('id', '=', id).execute();
+  /** Whatever of this identity other devices have is that of one device from now on. */
+  async forgetMachine({ uuid, key, but }: { readonly uuid: string; readonly key: string | null; readonly but: number }): Promise<void> {
+    const others = db.updateTable('device_devices').where('id', '!=', but);
+    await others.set({ machine_uuid: null }).where('machine_uuid', '=', uuid).execute();
+    if (key !== null) {
+      await others.set({ machine_key: null }).where('machine_key', '=', key).execute();
+    }
   },
 
   async putTags(id: number, tags: Readonly<Record<string, string>>): Promise<void> {

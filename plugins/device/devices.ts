@@ -91,11 +91,12 @@ export class Devices {
     this.#events.removed(id, edgeIds);
   }
 
-  async edges(id: number, page: PageRequest): Promise<Page<ShownEdge>> {
+  /** `openly`: with the identities of the machines, which are for those who tell machines apart. */
+  async edges(id: number, page: PageRequest, openly = false): Promise<Page<ShownEdge>> {
     const { read } = this.#tables;
     await found(id, read);
     const { items, ...rest } = await edgeStore(read).around(id, page);
-    return { ...rest, items: items.map((row) => shownEdge(row, this.#fleet)) };
+    return { ...rest, items: items.map((row) => shownEdge(row, this.#fleet, openly)) };
   }
 
   /** Takes an edge off: the next time it introduces itself it is looked at as if for the first time. */
@@ -110,9 +111,40 @@ export class Devices {
         throw new SvcError('conflict', `edge ${edgeId} is online and watches device ${id}; stop its agent first`);
       }
       await edgeStore(tx).remove(edgeId);
-      by.note({ resourceType: 'device', resourceId: id, before: shownEdge(row, this.#fleet) });
+      by.note({ resourceType: 'device', resourceId: id, before: shownEdge(row, this.#fleet, true) });
     });
     this.#events.changed(id);
+  }
+
+  /** The machine behind this edge, which could not prove it, is the device from now on: a person says so. */
+  async accept(by: By, id: number, edgeId: number): Promise<ShownDevice> {
+    const after = await this.#tables.write(async (tx) => {
+      const device = await found(id, tx);
+      const [edges, devices, up] = [edgeStore(tx), deviceStore(tx), this.#fleet.online()];
+      const claim = await edges.find(edgeId);
+      if (claim?.rival_device_id !== id) {
+        throw new SvcError('not_found', `edge ${edgeId} does not claim device ${id}`);
+      }
+      const live = (await edges.watching(id)).find(({ edge_id: other }) => other !== edgeId && up.has(other));
+      if (live) {
+        throw new SvcError('conflict', `edge ${live.edge_id} is online and watches device ${id}; stop its agent first`);
+      }
+      const now = this.#clock.now();
+      const { machine_uuid: uuid, machine_key: key } = claim;
+      const before = (await edges.watching(id)).map(({ edge_id: other }) => other);
+      await edges.leaveTo(id, edgeId);
+      await edges.put({ ...claim, device_id: id, bound_at: now, rival_edge_id: null, rival_device_id: null, rival_since: null, reason: null });
+      await devices.forgetMachine({ uuid, key, but: id });
+      const row = await devices.update(id, { machine_uuid: uuid, machine_key: key }, now);
+      by.note({
+        ...{ resourceType: 'device', resourceId: id },
+        before: { watched_by: before, machine_uuid: device.machine_uuid, machine_key: device.machine_key },
+        after: { watched_by: [edgeId], machine_uuid: uuid, machine_key: key },
+      });
+      return await this.#shownOne(row, tx);
+    });
+    this.#events.changed(id);
+    return after;
   }
 
   async #change(by: By, id: number, work: (tx: DeviceDb) => Promise<DeviceRow>): Promise<ShownDevice> {

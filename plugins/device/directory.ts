@@ -50,7 +50,7 @@ export class Directory implements DeviceDirectory {
     const { read, write } = this.#tables;
     const decision = await decide(newcomer, read, this.#online());
     if (isSettled(decision, await edgeStore(read).find(newcomer.edgeId), newcomer)) {
-      return decision.kind === 'conflict' ? answerTo(decision) : await bound(read, (decision as Extract<Decision, { kind: 'bind' }>).device, false);
+      return decision.kind === 'conflict' ? answerTo(newcomer, decision) : await bound(read, (decision as Extract<Decision, { kind: 'bind' }>).device, false);
     }
     const settled = await write((tx) => this.#settle(tx, newcomer));
     settled.announce();
@@ -97,21 +97,22 @@ export class Directory implements DeviceDirectory {
     return decision.kind === 'conflict' ? await this.#settleConflict(tx, newcomer, decision) : await this.#settleBinding(tx, newcomer, decision);
   }
 
-  async #settleConflict(tx: DeviceDb, { edgeId, machine }: Newcomer, decision: Conflict): Promise<Settled> {
-    const { rival, home, reason } = decision;
+  async #settleConflict(tx: DeviceDb, newcomer: Newcomer, decision: Conflict): Promise<Settled> {
+    const { edgeId, machine, key } = newcomer;
+    const { device, rival, home, reason } = decision;
     const before = await edgeStore(tx).find(edgeId);
     await edgeStore(tx).put({
-      ...{ edge_id: edgeId, machine_uuid: machine, device_id: home, bound_at: home === null ? null : (before?.bound_at ?? null) },
-      ...{ rival_edge_id: rival.edge_id, rival_device_id: rival.device_id, rival_since: before?.rival_since ?? this.#clock.now() },
+      ...{ edge_id: edgeId, machine_uuid: machine, machine_key: key ?? null, device_id: home, bound_at: home === null ? null : (before?.bound_at ?? null) },
+      ...{ rival_edge_id: rival, rival_device_id: device, rival_since: before?.rival_since ?? this.#clock.now(), reason },
     });
     return {
-      bound: answerTo(decision),
+      bound: answerTo(newcomer, decision),
       announce: () => {
         this.#log.warn(
-          { event: 'device.machine_taken', edge: edgeId, device: rival.device_id, rival_edge: rival.edge_id, reason },
-          'edge not bound to a device: its machine identity is taken; take one of the two edges off the device, or give the machine its own identity',
+          { event: 'device.machine_taken', edge: edgeId, device, rival_edge: rival, reason },
+          'edge not bound to a device: its machine does not prove that it is the one; accept it for the device, or give the machine its own identity',
         );
-        this.#events.changed(rival.device_id);
+        this.#events.changed(device);
       },
     };
   }
@@ -121,8 +122,8 @@ export class Directory implements DeviceDirectory {
     const created = decision.kind === 'create';
     const device = created ? await create(tx, newcomer, now) : await update(tx, newcomer, decision, now);
     await edgeStore(tx).put({
-      ...{ edge_id: newcomer.edgeId, machine_uuid: newcomer.machine, device_id: device.id, bound_at: now },
-      ...{ rival_edge_id: null, rival_device_id: null, rival_since: null },
+      ...{ edge_id: newcomer.edgeId, machine_uuid: newcomer.machine, machine_key: newcomer.key ?? null, device_id: device.id, bound_at: now },
+      ...{ rival_edge_id: null, rival_device_id: null, rival_since: null, reason: null },
     });
     return {
       bound: await bound(tx, device, created),
@@ -131,20 +132,21 @@ export class Directory implements DeviceDirectory {
   }
 }
 
-async function create(tx: DeviceDb, { machine, fingerprint, host }: Newcomer, now: number): Promise<DeviceRow> {
+async function create(tx: DeviceDb, { machine, key, fingerprint, host }: Newcomer, now: number): Promise<DeviceRow> {
   const devices = deviceStore(tx);
   if ((await devices.count()) >= mostDevices) {
     throw new SvcError('conflict', `there are ${mostDevices} devices already, which is the limit; remove some that are gone`);
   }
-  return await devices.insert({ ...host, machine_uuid: machine, fingerprint: fingerprint ?? null }, now);
+  return await devices.insert({ ...host, machine_uuid: machine, machine_key: key ?? null, fingerprint: fingerprint ?? null }, now);
 }
 
-async function update(tx: DeviceDb, newcomer: Newcomer, { device, usurped }: Extract<Decision, { kind: 'bind' }>, now: number): Promise<DeviceRow> {
+async function update(tx: DeviceDb, newcomer: Newcomer, { device, taken }: Extract<Decision, { kind: 'bind' }>, now: number): Promise<DeviceRow> {
   const devices = deviceStore(tx);
-  if (usurped !== undefined) {
-    await devices.forgetMachine(usurped);
+  if (taken) {
+    await edgeStore(tx).leaveTo(device.id, newcomer.edgeId);
+    await devices.forgetMachine({ uuid: newcomer.machine, key: newcomer.key ?? null, but: device.id });
   }
-  return await devices.update(device.id, { ...newsOf(newcomer, device), last_seen_at: now }, now);
+  return await devices.update(device.id, { ...newsOf(newcomer, device, taken), last_seen_at: now }, now);
 }
 
 async function bound(db: DeviceDb, device: DeviceRow, created: boolean): Promise<Bound> {
@@ -161,7 +163,7 @@ const entryOf = (row: DeviceRow): DeviceEntry => ({
 });
 
 /** What an agent says of itself is an outsider's word. */
-function checked({ edge_id: edgeId, machine_uuid: machine, fingerprint, host_info: host }: Introduction): Newcomer {
+function checked({ edge_id: edgeId, machine_uuid: machine, machine_key: key, takes_device: takes, fingerprint, host_info: host }: Introduction): Newcomer {
   if (!Number.isSafeInteger(edgeId) || edgeId < 1) {
     throw new SvcError('invalid_argument', 'edge_id is not the id of an edge');
   }
@@ -171,5 +173,5 @@ function checked({ edge_id: edgeId, machine_uuid: machine, fingerprint, host_inf
   if (fingerprint !== undefined && (typeof fingerprint !== 'string' || !/^[\x21-\x7e]{1,200}$/.test(fingerprint))) {
     throw new SvcError('invalid_argument', 'fingerprint is not a word of at most 200 characters');
   }
-  return { edgeId, machine: machine.toLowerCase(), fingerprint, host: readHostInfo(host) };
+  return { edgeId, machine: machine.toLowerCase(), key, takes, fingerprint, host: readHostInfo(host) };
 }

@@ -24,6 +24,11 @@ export const edgeStore = (db: DeviceDb) => ({
     await db.replaceInto('device_edges').values(row).execute();
   },
 
+  /** Only this edge watches the device from now on. */
+  async leaveTo(deviceId: number, edgeId: number): Promise<void> {
+    await db.deleteFrom('device_edges').where('device_id', '=', deviceId).where('edge_id', '!=', edgeId).execute();
+  },
+
   async remove(edgeId: number): Promise<void> {
     await db.deleteFrom('device_edges').where('edge_id', '=', edgeId).execute();
   },

@@ -35,7 +35,7 @@ export function shownDevice(row: DeviceRow, { online, lastSeenAt, details }: Sur
   };
 }
 
-export function shownEdge(row: EdgeRow, fleet: Pick<Fleet, 'get'>): ShownEdge {
+export function shownEdge(row: EdgeRow, fleet: Pick<Fleet, 'get'>, openly = false): ShownEdge {
   const edge = fleet.get(row.edge_id);
   const disputed = row.rival_device_id !== null;
   return {
@@ -45,7 +45,9 @@ export function shownEdge(row: EdgeRow, fleet: Pick<Fleet, 'get'>): ShownEdge {
     agent_version: edge?.agent_version ?? null,
     last_seen_at: instant(edge?.last_seen_at),
     binding: disputed ? 'conflict' : 'bound',
-    machine_uuid: row.machine_uuid,
+    reason: row.reason,
+    machine_uuid: openly ? row.machine_uuid : null,
+    machine_key: openly ? row.machine_key : null,
     bound_at: instant(row.bound_at),
     rival_edge_id: disputed ? row.rival_edge_id : null,
     rival_device_id: row.rival_device_id,

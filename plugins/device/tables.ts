@@ -4,6 +4,7 @@ export interface DeviceTables {
   device_devices: {
     id: Generated<number>;
     machine_uuid: string | null;
+    machine_key: string | null;
     fingerprint: string | null;
     display_name: string | null;
     hostname: string | null;
@@ -27,10 +28,12 @@ export interface DeviceTables {
     edge_id: number;
     device_id: number | null;
     machine_uuid: string;
+    machine_key: string | null;
     bound_at: number | null;
     rival_edge_id: number | null;
     rival_device_id: number | null;
     rival_since: number | null;
+    reason: string | null;
   };
 }
 

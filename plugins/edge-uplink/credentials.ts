@@ -2,8 +2,7 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { messageOf, SvcError } from 'svc/sdk';
-
-import { writeText, readText } from './text-file.ts';
+import { readText, writeText } from 'svc/tunnel';
 
 /** `edge.json` of the data folder: who this machine is to which manager. */
 export interface Credentials {

@@ -1,8 +1,7 @@
 import { join } from 'node:path';
 
 import { type Logger, messageOf, SvcError } from 'svc/sdk';
-
-import { writeText, readText } from './text-file.ts';
+import { readText, writeText } from 'svc/tunnel';
 
 export interface Wish {
   readonly enabled: boolean;

@@ -1,11 +1,10 @@
 import { statfsSync } from 'node:fs';
 import { arch, availableParallelism, hostname, networkInterfaces, release, totalmem, type } from 'node:os';
 
+import type { Introduced } from 'svc/edge-protocol';
 import type { HostInfo } from 'svc/probe';
 import { type Logger, messageOf } from 'svc/sdk';
-import type { TunnelSession } from 'svc/tunnel';
-
-import { readText } from './text-file.ts';
+import { readText, type TunnelSession } from 'svc/tunnel';
 
 const reportMs = 15_000;
 
@@ -21,9 +20,15 @@ export interface HostReportParts {
 export class HostReport {
   readonly #parts: HostReportParts;
   #taken: string | undefined;
+  #problem: string | undefined;
 
   constructor(parts: HostReportParts) {
     this.#parts = parts;
+  }
+
+  /** Why the manager files what comes from here under no device. */
+  get problem(): string | undefined {
+    return this.#problem;
   }
 
   /** A new connection: everything is to be reported once more. */
@@ -32,7 +37,8 @@ export class HostReport {
   }
 
   async refresh(): Promise<void> {
-    if (JSON.stringify(this.#describe()) !== this.#taken) {
+    // What waits for a person is asked for again: the answer may be another one by now.
+    if (this.#problem !== undefined || JSON.stringify(this.#describe()) !== this.#taken) {
       await this.send();
     }
   }
@@ -41,13 +47,21 @@ export class HostReport {
     const { session, onTaken, log } = this.#parts;
     const info = this.#describe();
     try {
-      await session()?.call('tell', { event: 'host_info', payload: info }, { timeoutMs: reportMs });
+      this.#heard(await session()?.call<Introduced>('tell', { event: 'host_info', payload: info }, { timeoutMs: reportMs }));
       this.#taken = JSON.stringify(info);
       onTaken();
     } catch (error) {
       this.#taken = undefined;
       log.warn({ event: 'uplink.report_failed', cause: messageOf(error) }, 'reporting this machine to the manager failed; retried within a minute');
     }
+  }
+
+  #heard(answer: Introduced | undefined): void {
+    const told = answer?.device_id === null && typeof answer.reason === 'string' ? answer.reason.slice(0, 1_000) : undefined;
+    if (told !== undefined && told !== this.#problem) {
+      this.#parts.log.warn({ event: 'uplink.no_device', reason: told }, 'the manager files what this machine sends under no device');
+    }
+    this.#problem = told;
   }
 
   #describe(): HostInfo & { readonly fingerprint?: string } {

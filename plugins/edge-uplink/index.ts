@@ -79,7 +79,7 @@ async function open(ctx: PluginContext) {
   return { policy, credentials, desired, shipment, supervisor, host, sweeper, link, later, reportBuffer };
 }
 
-function provide(ctx: PluginContext, { policy, credentials, desired, shipment, supervisor, link, later }: Parts): void {
+function provide(ctx: PluginContext, { policy, credentials, desired, shipment, supervisor, host, link, later }: Parts): void {
   ownMethods({ desired, supervisor, credentials, link, later }).forEach((method) => ctx.extend.contribute(EdgeMethods, method.name, method));
   ctx.extend.contribute(EdgeStreams, 'tcp', tcpStream(policy));
   ctx.services.provide(LocalPolicy, () => policy);
@@ -101,6 +101,7 @@ function provide(ctx: PluginContext, { policy, credentials, desired, shipment, s
     report: (event: string, payload: unknown) => shipment.report(event, payload),
   }));
   ctx.health.check('manager', () => ({ ok: link.session !== undefined, ...(link.problem !== undefined && { detail: link.problem }) }));
+  ctx.health.check('device', () => ({ ok: host.problem === undefined, ...(host.problem !== undefined && { detail: host.problem }) }));
   ctx.health.check('buffer', () => shipment.health());
 }
 

@@ -1,5 +1,5 @@
 import { Processes } from 'svc/edge-protocol';
-import { listRoute, route, type RouteDeclaration } from 'svc/sdk';
+import { covers, listRoute, type Principal, route, type RouteDeclaration } from 'svc/sdk';
 
 import type { Conflicts } from './connection/conflicts.ts';
 import type { EdgeSecrets } from './connection/edge-secrets.ts';
@@ -8,6 +8,8 @@ import type { LiveAnswers } from './live-answers.ts';
 import { EdgeDraft, EdgeId, EdgeItem, EdgeQuery, NewEdge, ProcessQuery, ResolveRequest, RotateRequest, Snapshot } from './schema.ts';
 
 const path = '/api/v1/edges';
+
+const tellsMachinesApart = ({ grants }: Principal): boolean => grants.some((grant) => covers(grant, 'edge:resolve'));
 
 export const edgeRoutes = (edges: Edges): readonly RouteDeclaration[] => [
   route({
@@ -27,7 +29,7 @@ export const edgeRoutes = (edges: Edges): readonly RouteDeclaration[] => [
     summary: 'List edges, newest first',
     query: EdgeQuery,
     items: EdgeItem,
-    handle: ({ query, page }) => edges.list(query, page),
+    handle: ({ query, page, principal }) => edges.list(query, page, tellsMachinesApart(principal)),
   }),
   route({
     method: 'GET',
@@ -37,7 +39,7 @@ export const edgeRoutes = (edges: Edges): readonly RouteDeclaration[] => [
     params: EdgeId,
     response: EdgeItem,
     errors: ['not_found'],
-    handle: ({ params }) => edges.get(params.id),
+    handle: ({ params, principal }) => edges.get(params.id, tellsMachinesApart(principal)),
   }),
   route({
     method: 'DELETE',
@@ -71,7 +73,7 @@ export const identityRoutes = (secrets: EdgeSecrets, conflicts: Conflicts): read
     method: 'POST',
     path: `${path}/{id}/resolve`,
     access: 'edge:resolve',
-    summary: 'End a conflict: two machines used the keys of one edge, and both were refused',
+    summary: 'End a conflict: two machines used the keys of one edge, and both were refused; or let in a machine that lost the key of the edge',
     params: EdgeId,
     body: ResolveRequest,
     response: EdgeItem,

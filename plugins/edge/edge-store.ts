@@ -44,8 +44,8 @@ export const edgeStore = (db: EdgeDb) => ({
     await db.updateTable('edge_edges').set(values).where('id', '=', id).execute();
   },
 
-  async leaveDevice(deviceId: number): Promise<void> {
-    await db.updateTable('edge_edges').set({ device_id: null }).where('device_id', '=', deviceId).execute();
+  async leaveDevice(deviceId: number, reason: string): Promise<void> {
+    await db.updateTable('edge_edges').set({ device_id: null, device_reason: reason }).where('device_id', '=', deviceId).execute();
   },
 
   async remove(id: number): Promise<void> {

@@ -113,6 +113,9 @@ export class EdgeTable {
     record.conflict =
       row.conflict_since === null ? undefined : { since: row.conflict_since, machines: JSON.parse(row.conflict_machines ?? '[]') as readonly string[] };
     record.onlyMachine = row.only_machine;
+    record.machineKey = row.machine_key;
+    record.takesDevice = row.takes_device;
+    record.deviceReason = row.device_reason;
     record.hostDigest = row.host_info === null ? undefined : hostDigest(row.host_info);
     record.keys = keys.map((key) => liveKey(key, this.#secrets));
     record.wishes = wishes;
@@ -163,6 +166,10 @@ const fresh = (row: EdgeRow): EdgeRecord => ({
   cancelOffline: undefined,
   conflict: undefined,
   onlyMachine: null,
+  machineKey: null,
+  takesDevice: null,
+  deviceReason: null,
+  refused: undefined,
   keys: [],
   wishes: undefined,
   health: undefined,

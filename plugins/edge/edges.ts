@@ -34,7 +34,7 @@ export interface NewEdgeValues {
   readonly description: string;
   readonly labels: object;
   readonly createdBy: string;
-  readonly enrolment?: { readonly id: number; readonly machine: string };
+  readonly enrolment?: { readonly id: number; readonly machine: string; readonly machineKey: string | null; readonly takesDevice: number | null };
 }
 
 const mostEdges = 50_000;
@@ -48,15 +48,15 @@ export class Edges {
     this.#parts = parts;
   }
 
-  async list(query: Static<typeof EdgeQuery>, page: PageRequest): Promise<Page<ShownEdge>> {
+  async list(query: Static<typeof EdgeQuery>, page: PageRequest, openly = false): Promise<Page<ShownEdge>> {
     const { tables, view } = this.#parts;
     const { items, ...rest } = await edgeStore(tables.read).list(this.#filterOf(query), page);
-    return { ...rest, items: items.map((row) => view.of(row)) };
+    return { ...rest, items: items.map((row) => view.of(row, openly)) };
   }
 
-  async get(id: number): Promise<ShownEdge> {
+  async get(id: number, openly = false): Promise<ShownEdge> {
     const { tables, view } = this.#parts;
-    return view.of(await found(id, tables.read));
+    return view.of(await found(id, tables.read), openly);
   }
 
   async create(
@@ -82,7 +82,8 @@ export class Edges {
     const now = clock.now();
     const row = await edgeStore(tx).insert({
       ...{ name: name.trim(), description, labels: JSON.stringify(labels), access_key: makeCredentials(ids).access_key, created_by: createdBy },
-      ...{ enrolment_id: enrolment?.id ?? null, enrolled_machine: enrolment?.machine ?? null, created_at: now, updated_at: now },
+      ...{ enrolment_id: enrolment?.id ?? null, enrolled_machine: enrolment?.machine ?? null, machine_key: enrolment?.machineKey ?? null },
+      ...{ takes_device: enrolment?.takesDevice ?? null, created_at: now, updated_at: now },
     });
     return { row, secretKey: await edgeSecrets.issue(tx, row.id, 1) };
   }

@@ -1,4 +1,4 @@
-import { SvcError } from 'svc/sdk';
+import { isSvcError, SvcError } from 'svc/sdk';
 import type { TunnelStream } from 'svc/tunnel';
 
 import type { Presence } from './connection/presence.ts';
@@ -41,7 +41,7 @@ export class Fleet implements EdgeFleet {
       if (!capabilities.methods.includes(method)) {
         throw new SvcError('unavailable', `edge ${edgeId} does not offer ${method}: upgrade its agent, or allow it in policy.yaml of its machine`);
       }
-      return session.call<R>(method, params, options);
+      return session.call<R>(method, params, options).catch((error: unknown) => Promise.reject(asTold(edgeId, error)));
     } catch (error) {
       return Promise.reject(error);
     }
@@ -76,4 +76,10 @@ export class Fleet implements EdgeFleet {
     }
     return record.tunnel;
   }
+}
+
+/** What broke at an edge is no failure of this service, and none of its caller. */
+function asTold(edgeId: number, error: unknown): unknown {
+  const isTheirs = isSvcError(error) && (error.code === 'internal' || error.code === 'unauthorized');
+  return isTheirs ? new SvcError('upstream_error', `edge ${edgeId} could not do it: ${error.message}`, { cause: error }) : error;
 }

@@ -19,6 +19,14 @@ export interface Conflict {
   readonly machines: readonly string[];
 }
 
+/** It had the secret, and another key than the machine of the edge, or none. */
+export interface RefusedMachine {
+  readonly at: number;
+  readonly ip: string;
+  readonly key: string | null;
+  readonly reason: string;
+}
+
 /** One edge, as memory has it: there may be ten thousand, so nothing here grows with time. */
 export interface EdgeRecord {
   readonly id: number;
@@ -38,6 +46,14 @@ export interface EdgeRecord {
   cancelOffline: Cancel | undefined;
   conflict: Conflict | undefined;
   onlyMachine: string | null;
+  /** Public half of the key of the machine that it belongs to. */
+  machineKey: string | null;
+  /** The device that its machine was given and does not watch yet. */
+  takesDevice: number | null;
+  /** Why it watches none. */
+  deviceReason: string | null;
+  /** A machine with its secret that is not its machine. */
+  refused: RefusedMachine | undefined;
   /** Newest first, at most two. */
   keys: readonly LiveKey[];
   wishes: Map<string, Wish> | undefined;

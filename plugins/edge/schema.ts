@@ -42,12 +42,23 @@ export const EdgeItem = Type.Object({
   version_drift: Type.Boolean({ description: 'whether its agent is of another version than the manager' }),
   clock_skew_ms: orNull(Type.Integer({ description: 'how far its clock was ahead of this manager when it connected; null while it is away' })),
   device_id: orNull(Type.Integer()),
+  device_reason: orNull(Type.String({ description: 'why it watches no device' })),
+  machine_bound: Type.Boolean({ description: 'whether it belongs to one machine, which proves that with its key; an agent from before keys has none' }),
+  refused_machine: orNull(
+    Type.Object(
+      { at: Timestamp, ip: Type.String(), reason: Type.String() },
+      { description: 'a machine with its secret that is not its machine, and was refused' },
+    ),
+  ),
   host_info: orNull(Type.Record(Type.String(), Type.Union([Type.String(), Type.Number()]), { description: 'as the machine reports it' })),
   labels: Type.Record(Type.String(), Type.String()),
   last_seen_at: orNull(Timestamp),
   last_registered_at: orNull(Timestamp),
   conflict: orNull(
-    Type.Object({ since: Timestamp, machine_uuids: Type.Array(Type.String()) }, { description: 'machines that use its keys at once; all are refused' }),
+    Type.Object(
+      { since: Timestamp, machine_uuids: Type.Array(Type.String()) },
+      { description: 'machines that use its keys at once; all are refused. Which they are is for those who may resolve it' },
+    ),
   ),
   buffer: orNull(
     Type.Object(
@@ -87,12 +98,16 @@ export const EnrolmentDraft = Type.Object({
   max_uses: Type.Optional(Type.Integer({ minimum: 1, maximum: 10_000, description: 'how many machines; default 1' })),
   expires_in: Type.Optional(Type.String({ ...Span, description: 'from 1m to 30d; default 1h' })),
   labels: Type.Optional(Labels),
+  device_id: Type.Optional(
+    Type.Integer({ ...Id, description: 'the machine that enrols takes this device over; for one machine, and for those who hold device:accept' }),
+  ),
 });
 
 export const EnrolmentItem = Type.Object({
   id: Id,
   name: Type.String(),
   labels: Type.Record(Type.String(), Type.String()),
+  device_id: orNull(Type.Integer({ description: 'the device that the machine takes over' })),
   max_uses: Type.Integer(),
   uses: Type.Integer(),
   status: Type.Enum(['open', 'used_up', 'expired', 'revoked']),

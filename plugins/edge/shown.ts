@@ -35,9 +35,11 @@ export class EdgeView {
     this.#presence = presence;
   }
 
-  of(row: EdgeRow): ShownEdge {
+  /** `openly`: with the identities of machines, which are for those who tell them apart. */
+  of(row: EdgeRow, openly = false): ShownEdge {
     const record = this.#edgeTable.byId(row.id);
-    return shownEdge(row, record, record ? this.#presence.seenAt(record) : null, this.#managerVersion);
+    const shown = shownEdge(row, record, record ? this.#presence.seenAt(record) : null, this.#managerVersion);
+    return openly || shown.conflict === null ? shown : { ...shown, conflict: { ...shown.conflict, machine_uuids: [] } };
   }
 }
 
@@ -54,6 +56,9 @@ function shownEdge(row: EdgeRow, record: EdgeRecord | undefined, seenAt: number 
     version_drift: drifts(record?.agentVersion ?? null, managerVersion),
     clock_skew_ms: record?.tunnel?.clockSkewMs ?? null,
     device_id: row.device_id,
+    device_reason: row.device_id === null ? reasonOf(row, record) : null,
+    machine_bound: row.machine_key !== null,
+    refused_machine: record?.refused ? { at: timestamp(record.refused.at), ip: record.refused.ip, reason: record.refused.reason } : null,
     host_info: row.host_info === null ? null : { ...(JSON.parse(row.host_info) as HostInfo) },
     labels: JSON.parse(row.labels) as Record<string, string>,
     last_seen_at: instant(seenAt),
@@ -68,12 +73,27 @@ function shownEdge(row: EdgeRow, record: EdgeRecord | undefined, seenAt: number 
   };
 }
 
+/** Why it watches no device: what the directory said, or what has not happened yet. */
+function reasonOf({ device_reason: said, conflict_since: since }: EdgeRow, record: EdgeRecord | undefined): string {
+  if (since !== null) {
+    return 'two machines use its keys, and both are refused';
+  }
+  if (said !== null || record?.deviceReason) {
+    return said ?? record!.deviceReason!;
+  }
+  if (record === undefined || record.lastRegisteredAt === null) {
+    return 'it has never connected';
+  }
+  return record.tunnel ? 'its machine has not introduced itself yet' : 'its machine has not introduced itself before it left';
+}
+
 export function shownEnrolment(row: EnrolmentRow, now: number): ShownEnrolment {
   const status = row.revoked_at !== null ? 'revoked' : row.expires_at <= now ? 'expired' : row.uses >= row.max_uses ? 'used_up' : 'open';
   return {
     id: row.id,
     name: row.name,
     labels: JSON.parse(row.labels) as Record<string, string>,
+    device_id: row.device_id,
     max_uses: row.max_uses,
     uses: row.uses,
     status,

@@ -14,6 +14,9 @@ export interface EdgeTables {
     conflict_since: number | null;
     conflict_machines: string | null;
     only_machine: string | null;
+    machine_key: string | null;
+    takes_device: number | null;
+    device_reason: string | null;
     created_by: string;
     created_at: number;
     updated_at: number;
@@ -42,6 +45,7 @@ export interface EdgeTables {
     name: string;
     token_hash: string;
     labels: string;
+    device_id: number | null;
     max_uses: number;
     uses: number;
     expires_at: number;

@@ -29,11 +29,11 @@ export class SessionAuthenticator implements AuthenticatorContract {
     this.#parts = parts;
   }
 
-  authenticate({ scheme, value, ip }: Credential): MaybePromise<Principal | undefined> {
+  authenticate({ scheme, value, ip, path = '' }: Credential): MaybePromise<Principal | undefined> {
     const { vouched, apiTokens } = this.#parts;
     // A ticket is good for nothing but the plugin that issued it, which knows its bearer.
     if (scheme === 'ticket') {
-      return vouched.ticket(value, ip);
+      return vouched.ticket(value, { ip, path });
     }
     if (vouched.isEdgeKey(value)) {
       return vouched.edge(value);

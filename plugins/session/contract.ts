@@ -18,7 +18,7 @@ export interface VerifiedEdge {
 /** Contributed as `ticket`: knows the one-time tickets by which browsers sign in to a WebSocket. */
 export interface TicketVerifier {
   /** Spends the ticket: shown again it is not valid, whatever became of the first time. */
-  recognise(ticket: string, ip: string): Principal | undefined;
+  recognise(ticket: string, shown: { readonly ip: string; readonly path: string }): Principal | undefined;
 }
 
 /** Contributed as `edge-key`: knows the keys of edges, and answers from memory, because every push asks. */

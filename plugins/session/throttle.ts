@@ -10,35 +10,57 @@ export interface Attempt {
 }
 
 const windowMs = 10 * 60_000;
-const failuresPerEmail = 10;
+/** From one place: whoever guesses there must not shut the owner out everywhere. */
+const failuresPerPlace = 10;
+/** From all places together. */
+const failuresPerEmail = 100;
+const mostFamiliar = 10_000;
 const failuresPerAddress = 50;
 const registrationsPerAddress = 10;
 
 /** Slows down guessing, at one account or at many from one place, and making accounts by the dozen. */
 export class Throttle {
+  readonly #places: SlidingCounter;
   readonly #emails: SlidingCounter;
   readonly #addresses: SlidingCounter;
   readonly #registrations: SlidingCounter;
+  /** E-mails and the places from which they signed in; the oldest makes room. */
+  readonly #familiar = new Set<string>();
 
   constructor(clock: Clock) {
+    this.#places = new SlidingCounter({ limit: failuresPerPlace, windowMs, clock });
     this.#emails = new SlidingCounter({ limit: failuresPerEmail, windowMs, clock });
     this.#addresses = new SlidingCounter({ limit: failuresPerAddress, windowMs, clock });
     this.#registrations = new SlidingCounter({ limit: registrationsPerAddress, windowMs, clock });
   }
 
-  /** Throws rate_limited when the e-mail or the address has failed too often. */
+  /**
+   * Throws rate_limited when the address has failed too often, with this e-mail or with many, or the e-mail has from everywhere: but
+   * not where its owner has signed in before, so that guesses from elsewhere shut nobody out.
+   */
   begin(email: string, ip: string): Attempt {
     const place = networkOf(ip);
-    assertNoWait(Math.max(this.#emails.waitMs(email), this.#addresses.waitMs(place)), 'too many failed logins');
-    const ends = [this.#emails.begin(email), this.#addresses.begin(place)];
+    const pair = `${place} ${email}`;
+    const everywhere = this.#familiar.has(pair) ? 0 : this.#emails.waitMs(email);
+    assertNoWait(Math.max(this.#places.waitMs(pair), everywhere, this.#addresses.waitMs(place)), 'too many failed logins');
+    const ends = [this.#places.begin(pair), this.#emails.begin(email), this.#addresses.begin(place)];
     return {
       succeeded: () => {
         ends.forEach((end) => end(false));
-        this.#emails.clear(email);
+        this.#places.clear(pair);
+        this.#remember(pair);
       },
       failed: () => ends.forEach((end) => end(true)),
       dropped: () => ends.forEach((end) => end(false)),
     };
+  }
+
+  #remember(pair: string): void {
+    this.#familiar.delete(pair);
+    if (this.#familiar.size >= mostFamiliar) {
+      this.#familiar.delete(this.#familiar.values().next().value!);
+    }
+    this.#familiar.add(pair);
   }
 
   /** Throws rate_limited when the address has registered too often, whatever came of it. */

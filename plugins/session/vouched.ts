@@ -13,8 +13,8 @@ export class Vouched {
     this.#point = point;
   }
 
-  ticket(value: string, ip: string): Principal | undefined {
-    return this.#verifier('ticket')?.recognise(value, ip);
+  ticket(value: string, shown: { readonly ip: string; readonly path: string }): Principal | undefined {
+    return this.#verifier('ticket')?.recognise(value, shown);
   }
 
   /** Whether a credential has the form of an edge's keys, `svc_ak_…:svc_sk_…`. */

@@ -20,6 +20,8 @@ export interface Ticket {
 }
 
 const form = /^[\w-]{43}$/;
+/** A ticket opens nothing else, whatever its person may see. */
+const shellPath = /^\/api\/v1\/devices\/\d+\/shell$/;
 const digest = (ticket: string): string => createHash('sha256').update(ticket).digest('base64url');
 
 /** Browsers cannot send a header with a WebSocket; instead they show one of these, once. Kept in memory, by their hashes alone. */
@@ -52,11 +54,11 @@ export class Tickets implements TicketVerifier {
   }
 
   /** The principal may open a shell and nothing else. */
-  recognise(text: string, ip: string): Principal | undefined {
+  recognise(text: string, { ip, path }: { readonly ip: string; readonly path: string }): Principal | undefined {
     const hash = form.test(text) ? digest(text) : '';
     const ticket = this.#open.get(hash);
     this.#open.delete(hash);
-    if (!ticket || ticket.until <= this.#clock.monotonic() || ticket.ip !== ip || !this.#authority.holds(ticket.standing)) {
+    if (!ticket || ticket.until <= this.#clock.monotonic() || ticket.ip !== ip || !shellPath.test(path) || !this.#authority.holds(ticket.standing)) {
       return undefined;
     }
     const principal = { ...ticket.standing.principal, grants: [shellAction] };

@@ -18,18 +18,19 @@ const longestCredential = 8_192;
 const ticketProtocol = 'svc.ticket.';
 
 /** What the caller shows: a bearer token, `id:secret` of Basic, or the ticket that a browser's WebSocket offers as a subprotocol. */
-export function readCredential({ req, ip, upgrade }: Exchange): Credential | undefined {
+export function readCredential({ req, ip, upgrade, target }: Exchange): Credential | undefined {
   const { authorization } = req.headers;
+  const path = target?.path ?? '';
   if (authorization !== undefined && authorization.length <= longestCredential) {
     if (/^bearer /i.test(authorization)) {
-      return { scheme: 'bearer', value: authorization.slice(7).trim(), ip };
+      return { scheme: 'bearer', value: authorization.slice(7).trim(), ip, path };
     }
     if (/^basic /i.test(authorization)) {
-      return { scheme: 'basic', value: Buffer.from(authorization.slice(6).trim(), 'base64').toString('utf8'), ip };
+      return { scheme: 'basic', value: Buffer.from(authorization.slice(6).trim(), 'base64').toString('utf8'), ip, path };
     }
   }
   const ticket = upgrade?.protocols.find((protocol) => protocol.startsWith(ticketProtocol));
-  return ticket === undefined ? undefined : { scheme: 'ticket', value: ticket.slice(ticketProtocol.length), ip };
+  return ticket === undefined ? undefined : { scheme: 'ticket', value: ticket.slice(ticketProtocol.length), ip, path };
 }
 
 /** Who shows this credential, as the given snapshot knows them; an unknown caller is anonymous. */

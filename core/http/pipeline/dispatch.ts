@@ -135,15 +135,14 @@ function authenticate(exchange: Exchange): Promise<void> | undefined {
 async function refuse(exchange: Exchange, error: unknown): Promise<void> {
   exchange.abandoned = true;
   exchange.abort(isSvcError(error) ? error : new SvcError('internal', 'the request failed'));
-  if (exchange.served && (exchange.served.route.audited || isDenial(exchange, error))) {
+  if (exchange.served && (exchange.served.route.audited || isDenial(error))) {
     await recordRefusal(exchange, error);
   }
   replyError(exchange, error);
 }
 
-/** A known caller who may not, or a credential that is not valid; not merely a call without any. */
-const isDenial = ({ credential }: Exchange, error: unknown): boolean =>
-  isSvcError(error) && (error.code === 'forbidden' || (error.code === 'unauthorized' && credential !== undefined));
+/** A known caller who may not, or one who is not known; how many rows a stranger can make is bounded. */
+const isDenial = (error: unknown): boolean => isSvcError(error) && (error.code === 'forbidden' || error.code === 'unauthorized');
 
 /** What stands in an address ends in logs and histories; so a client that opens a WebSocket that way is refused at once. */
 function refuseOpenSecret({ upgrade, target }: Exchange): void {

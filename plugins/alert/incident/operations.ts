@@ -1,4 +1,4 @@
-import { type Call, type Clock, SvcError } from 'svc/sdk';
+import { type Call, type Clock, covers, SvcError } from 'svc/sdk';
 import type { Static } from 'typebox';
 
 import { remindAfterSilence } from '../evaluator/sweep.ts';
@@ -93,6 +93,11 @@ export class Operations {
   ): Promise<Item> {
     const { ledger, clock } = this.#parts;
     call.note({ resourceType: 'incident', resourceId: id });
+    const { kind, grants } = call.principal;
+    // A token that leaks out of a dashboard must not silence the pager.
+    if (kind === 'token' && !grants.some((grant) => covers(grant, 'alert:ack'))) {
+      throw new SvcError('forbidden', 'an API token acts on incidents only with the action alert:ack');
+    }
     return ledger.transact(async (draft) => {
       const incident = await ledger.byId(id);
       if (incident === undefined) {

@@ -2,7 +2,8 @@ import { constants } from 'node:fs';
 import { type FileHandle, mkdir, open, readdir, rm, stat, truncate } from 'node:fs/promises';
 import { join } from 'node:path';
 
-import { writeText, readText } from '../text-file.ts';
+import { readText, writeText } from 'svc/tunnel';
+
 import { cutBefore, isBefore, type Place, type Range, readRanges, split } from './ranges.ts';
 import type { BufferRecord } from './record.ts';
 import { countItems, recordAt, scan, type Segment } from './segment.ts';

@@ -71,7 +71,7 @@ export class Acceptor {
     const ended = limits.begin(ip);
     try {
       const edge = await serverHandshake<LiveKey>(socket, {
-        ...{ sweeper, ids, find: (accessKey) => keyring.living(accessKey), admit: (proved) => this.#admit(proved) },
+        ...{ sweeper, ids, find: (accessKey) => keyring.living(accessKey), admit: (proved) => this.#admit(proved, ip) },
       });
       ended(true);
       const record = edgeTable.byAccessKey(edge.accessKey);
@@ -95,7 +95,7 @@ export class Acceptor {
   }
 
   /** After the proof: the right secret is not enough. */
-  async #admit({ accessKey, hello }: AuthenticatedEdge<LiveKey>): Promise<Readonly<Record<string, unknown>>> {
+  async #admit({ accessKey, hello, machineKey }: AuthenticatedEdge<LiveKey>, ip: string): Promise<Readonly<Record<string, unknown>>> {
     const { edgeTable, clones, conflicts, pushes, managerVersion } = this.#parts;
     const record = edgeTable.byAccessKey(accessKey);
     if (!record) {
@@ -107,6 +107,7 @@ export class Acceptor {
     const machine = hello.agent_id.toLowerCase();
     conflicts.assertNone(record, machine);
     if (hello.purpose === 'serve') {
+      conflicts.assertItsMachine(record, machineKey, ip);
       const machines = clones.connecting(record, machine, hello.boot_id);
       if (machines) {
         await conflicts.declare(record, machines);
@@ -123,7 +124,7 @@ export class Acceptor {
     return { ...welcome };
   }
 
-  #serve({ hello, state, keys }: AuthenticatedEdge<LiveKey>, record: EdgeRecord, socket: Socket): void {
+  #serve({ hello, state, keys, machineKey }: AuthenticatedEdge<LiveKey>, record: EdgeRecord, socket: Socket): void {
     const { presence, rotations, sweeper, random, log, handlers, owners, onServing } = this.#parts;
     const session = openSession(socket, { side: 'manager', sweeper, log, handlers, random, label: `edge ${record.id}` });
     const hash = state['config_hash'];
@@ -131,7 +132,7 @@ export class Acceptor {
     const tunnel: Tunnel = {
       session,
       generation: keys.generation,
-      machine: hello.agent_id.toLowerCase(),
+      ...{ machine: hello.agent_id.toLowerCase(), machineKey },
       bootId: hello.boot_id,
       capabilities: this.#capabilities.read(hello.caps),
       clockSkewMs: typeof now === 'number' && Math.abs(now) < 8.64e15 ? Math.round(now - this.#parts.clock.now()) : null,

@@ -46,6 +46,22 @@ export class Conflicts {
     }
   }
 
+  /** Throws TunnelRefusal for a machine with the secret of this edge that is not the one it belongs to; the edge tells of it. */
+  assertItsMachine(record: EdgeRecord, key: string | undefined, ip: string): void {
+    if (record.machineKey === null || record.machineKey === key) {
+      record.refused = undefined;
+      return;
+    }
+    const shows = key === undefined ? 'shows none' : 'has another';
+    const reason = `edge ${record.id} belongs to a machine with a key of its own, and the one that came with its secret ${shows}`;
+    if (record.refused?.reason !== reason || record.refused.ip !== ip) {
+      this.#parts.log.warn({ event: 'edge.other_machine', edge: record.id, ip }, 'edge refused: its secret is used by a machine that is not its own');
+    }
+    record.refused = { at: this.#parts.clock.now(), ip, key: key ?? null, reason };
+    const remedy = `if this is its machine: "svc edge resolve ${record.id}"; otherwise rotate its secret`;
+    throw new TunnelRefusal(closeCode.duplicate, `${reason}; ${remedy}`, { minMs: away.retryMinMs, maxMs: away.retryMaxMs });
+  }
+
   async declare(record: EdgeRecord, machines: readonly string[]): Promise<void> {
     const { tables, clock, log, events } = this.#parts;
     const since = clock.now();
@@ -70,15 +86,21 @@ export class Conflicts {
     events.conflict(record);
   }
 
-  /** Ends a conflict: with this machine, or with the one that connects first. */
+  /** Ends a conflict: with this machine, or with the one that connects first; or makes the machine that was refused the one of the edge. */
   async resolve(by: Pick<Call, 'note'>, id: number, machine: string | undefined): Promise<ShownEdge> {
     const { edgeTable, tables, clones, view, clock, log, events } = this.#parts;
     const row = await tables.write(async (tx) => {
       const before = await found(id, tx);
-      if (before.conflict_since === null) {
+      const known = edgeTable.byId(id);
+      const refused = known?.refused;
+      if (before.conflict_since === null && refused === undefined) {
         throw new SvcError('conflict', `edge ${id} is in no conflict`);
       }
-      const settled = { conflict_since: null, conflict_machines: null, only_machine: machine?.toLowerCase() ?? null };
+      if (refused && known?.tunnel) {
+        throw new SvcError('conflict', `edge ${id} is online with its own machine; stop the agent there first, or rotate the secret to shut the other one out`);
+      }
+      const anew = refused && { machine_key: refused.key, takes_device: before.device_id ?? before.takes_device };
+      const settled = { conflict_since: null, conflict_machines: null, only_machine: machine?.toLowerCase() ?? null, ...anew };
       const after = await edgeStore(tx).update(id, settled, clock.now());
       by.note({ before: view.of(before), after: view.of(after) });
       return after;
@@ -86,6 +108,7 @@ export class Conflicts {
     const record = await edgeTable.reload(id);
     clones.forget(id);
     if (record) {
+      record.refused = undefined;
       log.info({ edge: id, machine }, 'conflict of an edge resolved');
       events.conflict(record);
     }

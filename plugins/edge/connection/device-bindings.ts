@@ -3,6 +3,7 @@ import { defineEvent, type Handle, type PluginContext, type Tables } from 'svc/s
 import type { DeviceDirectory } from '../../device/contract.ts';
 import { edgeStore } from '../edge-store.ts';
 import type { EdgeTable } from '../edge-table.ts';
+import type { EdgeRecord } from '../record.ts';
 import type { EdgeTables } from '../tables.ts';
 
 /** By their ids: the plugin of the devices may be away. */
@@ -36,23 +37,31 @@ export class DeviceBindings {
     const asked = new Set(this.#changed);
     this.#changed.clear();
     for (const record of asked.size === 0 || !devices.available ? [] : edgeTable.all()) {
-      // One that is online introduces itself.
-      if (record.tunnel === undefined && record.deviceId !== null && asked.has(record.deviceId)) {
+      const { deviceId: known, deviceReason: reason } = record;
+      // One that is online introduces itself, unless it waits for a person to say which device it is.
+      if (known === null ? reason !== null : record.tunnel === undefined && asked.has(known)) {
         const deviceId = (await devices.get().deviceOf(record.id)) ?? null;
-        if (deviceId !== record.deviceId && record.tunnel === undefined) {
-          await tables.write((tx) => edgeStore(tx).observe(record.id, { device_id: deviceId }));
-          record.deviceId = deviceId;
+        if (deviceId !== known && record.deviceId === known) {
+          await this.#put(record, deviceId, deviceId === null ? `it was taken off device ${known}, and is looked at anew when it connects` : null);
         }
       }
     }
   }
 
+  async #put(record: EdgeRecord, deviceId: number | null, reason: string | null): Promise<void> {
+    await this.#parts.tables.write((tx) => edgeStore(tx).observe(record.id, { device_id: deviceId, device_reason: reason }));
+    record.deviceId = deviceId;
+    record.deviceReason = reason;
+  }
+
   async #unbind(deviceId: number): Promise<void> {
     const { edgeTable, tables } = this.#parts;
-    await tables.write((tx) => edgeStore(tx).leaveDevice(deviceId));
+    const reason = `device ${deviceId} was removed; it gets another when it connects next`;
+    await tables.write((tx) => edgeStore(tx).leaveDevice(deviceId, reason));
     for (const record of edgeTable.all()) {
       if (record.deviceId === deviceId) {
         record.deviceId = null;
+        record.deviceReason = reason;
       }
     }
   }

@@ -5,9 +5,9 @@ import type { TunnelListener, TunnelMethod, TunnelSession } from 'svc/tunnel';
 import type { EdgeRecord } from '../record.ts';
 import { shapeCheck } from '../shape-check.ts';
 
-/** Takes one event of an edge; resolves once it is dealt with, and logs why it could not be. */
+/** Takes one event of an edge; resolves once it is dealt with, to what the edge should know of it, and logs why it could not be. */
 export interface Receiver {
-  receive(record: EdgeRecord, payload: unknown): MaybePromise<void>;
+  receive(record: EdgeRecord, payload: unknown): MaybePromise<object | void>;
 }
 
 /**
@@ -48,11 +48,10 @@ export class EventIntake {
       throw new SvcError('unavailable', 'this connection no longer serves an edge');
     }
     try {
-      await receiver.receive(record, payload);
+      return (await receiver.receive(record, payload)) ?? {};
     } catch (error) {
       throw isSvcError(error) ? error : new SvcError('unavailable', 'the event could not be stored; send it again', { cause: error });
     }
-    return {};
   }
 }
 

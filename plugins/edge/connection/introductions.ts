@@ -1,3 +1,4 @@
+import type { Introduced } from 'svc/edge-protocol';
 import { type HostInfo, readHostInfo } from 'svc/probe';
 import { type Handle, type Logger, messageOf, type Tables } from 'svc/sdk';
 
@@ -17,8 +18,8 @@ export interface IntroductionParts {
 
 interface Waiting {
   hostInfo: unknown;
-  readonly done: Promise<void>;
-  readonly settle: (work: Promise<void>) => void;
+  readonly done: Promise<Introduced>;
+  readonly settle: (work: Promise<Introduced>) => void;
 }
 
 /** A whole fleet comes back at once; the rest waits, one for each edge. */
@@ -39,15 +40,15 @@ export class Introductions {
     return this.#waiting.size + this.#running;
   }
 
-  /** What an edge whose tunnel is up says of its host; the latest counts. Resolves once its device is known. */
-  receive(record: EdgeRecord, hostInfo: unknown): Promise<void> {
+  /** What an edge whose tunnel is up says of its host; the latest counts. Resolves once its device is known, or why it has none. */
+  receive(record: EdgeRecord, hostInfo: unknown): Promise<Introduced> {
     const queued = this.#waiting.get(record);
     if (queued) {
       queued.hostInfo = hostInfo;
       return queued.done;
     }
     let settle!: Waiting['settle'];
-    const done = new Promise<void>((resolve) => (settle = resolve));
+    const done = new Promise<Introduced>((resolve) => (settle = resolve));
     this.#waiting.set(record, { hostInfo, done, settle });
     this.#next();
     return done;
@@ -63,6 +64,7 @@ export class Introductions {
       settle(this.#introduce(record, hostInfo));
       void done
         .catch((error: unknown) => {
+          record.deviceReason ??= messageOf(error);
           this.#parts.log.warn(
             { event: 'edge.binding_failed', edge: record.id, cause: messageOf(error) },
             'binding an edge to its device failed; retried when the edge reconnects',
@@ -75,27 +77,51 @@ export class Introductions {
     }
   }
 
-  async #introduce(record: EdgeRecord, hostInfo: unknown): Promise<void> {
+  async #introduce(record: EdgeRecord, hostInfo: unknown): Promise<Introduced> {
     const { edgeTable, tables, devices } = this.#parts;
     const host = readHostInfo(hostInfo);
     const json = JSON.stringify(host);
     const digest = hostDigest(json);
     const { tunnel } = record;
     const isThere = tunnel !== undefined && devices.available && edgeTable.byId(record.id) === record;
-    const deviceId = isThere ? await this.#bind(record, tunnel, host, hostInfo) : record.deviceId;
-    const news = { ...(digest !== record.hostDigest && { host_info: json }), ...(deviceId !== record.deviceId && { device_id: deviceId }) };
+    const { deviceId, reason, key } = isThere ? await this.#bind(record, tunnel, host, hostInfo) : asItIs(record);
+    const takes = deviceId === null ? record.takesDevice : null;
+    const news = {
+      ...(digest !== record.hostDigest && { host_info: json }),
+      ...(deviceId !== record.deviceId && { device_id: deviceId }),
+      ...(reason !== record.deviceReason && { device_reason: reason }),
+      ...(key !== record.machineKey && { machine_key: key }),
+      ...(takes !== record.takesDevice && { takes_device: takes }),
+    };
     if (Object.keys(news).length > 0) {
       await tables.write((tx) => edgeStore(tx).observe(record.id, news));
       record.hostDigest = digest;
       record.deviceId = deviceId;
+      record.deviceReason = reason;
+      record.machineKey = key;
+      record.takesDevice = takes;
     }
+    return { device_id: deviceId, reason };
   }
 
-  /** The device that this edge watches from now on. */
-  async #bind({ id }: EdgeRecord, { machine }: Tunnel, host: HostInfo, given: unknown): Promise<number | null> {
+  /** The device that this edge watches from now on, or why none. The first key of its machine is the one that counts. */
+  async #bind(record: EdgeRecord, { machine, machineKey }: Tunnel, host: HostInfo, given: unknown): Promise<Standing> {
     const print = (given as { fingerprint?: unknown } | null)?.fingerprint;
     const fingerprint = typeof print === 'string' && /^[\x21-\x7e]{1,200}$/.test(print) ? print : undefined;
-    const bound = await this.#parts.devices.get().bind({ edge_id: id, machine_uuid: machine, host_info: host, fingerprint });
-    return bound.status === 'bound' ? bound.device_id : null;
+    const takes = record.takesDevice ?? undefined;
+    const bound = await this.#parts.devices
+      .get()
+      .bind({ edge_id: record.id, machine_uuid: machine, machine_key: machineKey, takes_device: takes, host_info: host, fingerprint });
+    return bound.status === 'bound'
+      ? { deviceId: bound.device_id, reason: null, key: record.machineKey ?? machineKey ?? null }
+      : { deviceId: null, reason: bound.reason, key: record.machineKey };
   }
 }
+
+interface Standing {
+  readonly deviceId: number | null;
+  readonly reason: string | null;
+  readonly key: string | null;
+}
+
+const asItIs = ({ deviceId, deviceReason: reason, machineKey: key }: EdgeRecord): Standing => ({ deviceId, reason, key });

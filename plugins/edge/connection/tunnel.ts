@@ -8,6 +8,8 @@ export interface Tunnel {
   /** Of the secret it was opened with. */
   readonly generation: number;
   readonly machine: string;
+  /** Public half of the key that it proved. */
+  readonly machineKey: string | undefined;
   readonly bootId: string;
   readonly capabilities: EdgeCapabilities;
   /** How far its clock was ahead of ours at the handshake; null of an agent that does not say. */

@@ -2,11 +2,12 @@ import { createHash } from 'node:crypto';
 
 import type { EnrolAnswer, EnrolRequest } from 'svc/edge-protocol';
 import { oneLine } from 'svc/probe';
-import { type Call, type Clock, type Ids, type Page, type PageRequest, type Settings, SvcError, type Tables } from 'svc/sdk';
+import { type Call, type Clock, covers, type Handle, type Ids, type Page, type PageRequest, type Settings, SvcError, type Tables } from 'svc/sdk';
 import { parseDuration } from 'svc/query';
-import { tunnelPath } from 'svc/tunnel';
+import { isPublicMachineKey, tunnelPath } from 'svc/tunnel';
 import type { Static } from 'typebox';
 
+import type { DeviceDirectory } from '../../device/contract.ts';
 import { AddressBuckets } from '../connection/address-buckets.ts';
 import type { EdgeSecrets } from '../connection/edge-secrets.ts';
 import { edgeStore } from '../edge-store.ts';
@@ -25,6 +26,7 @@ export interface EnrolmentParts {
   readonly edgeTable: EdgeTable;
   readonly tables: Tables<EdgeTables>;
   readonly settings: Settings;
+  readonly devices: Handle<DeviceDirectory>;
   readonly clock: Clock;
   readonly ids: Ids;
   readonly build: { readonly publicUrl: string };
@@ -53,22 +55,41 @@ export class Enrolments {
 
   async create(by: By, draft: Static<typeof EnrolmentDraft>): Promise<Static<typeof NewEnrolment>> {
     const { tables, clock, ids } = this.#parts;
-    const { name = 'enrolment', max_uses: most = 1, expires_in: span = '1h', labels = {} } = draft;
+    const { name = 'enrolment', max_uses: most = 1, expires_in: span = '1h', labels = {}, device_id: device = null } = draft;
     const ms = parseDuration(span);
     if (ms < shortestMs || ms > longestMs) {
       throw new SvcError('invalid_argument', 'expires_in is from 1m to 30d', { details: [{ path: '/expires_in', message: 'is from 1m to 30d' }] });
     }
+    await this.#assertMayGive(by, device, most);
     const token = prefix + ids.token(32);
     const now = clock.now();
     const row = await tables.write(async (tx) => {
       const made = await enrolmentStore(tx).insert({
-        ...{ name: name.trim(), token_hash: digest(token), labels: JSON.stringify(labels), max_uses: most, uses: 0 },
+        ...{ name: name.trim(), token_hash: digest(token), labels: JSON.stringify(labels), device_id: device, max_uses: most, uses: 0 },
         ...{ expires_at: now + ms, revoked_at: null, created_by: actorOf(by.principal), created_at: now },
       });
       by.note({ resourceType: 'edge_enrolment', resourceId: made.id, after: shownEnrolment(made, now) });
       return made;
     });
     return { ...shownEnrolment(row, now), token, install_command: this.#installCommand(token) };
+  }
+
+  /** A device goes to one machine, and by the word of who may give it away. */
+  async #assertMayGive({ principal }: By, device: number | null, most: number): Promise<void> {
+    if (device === null) {
+      return;
+    }
+    if (!principal.grants.some((grant) => covers(grant, 'device:accept'))) {
+      throw new SvcError('forbidden', 'an enrolment that takes a device over needs the action device:accept');
+    }
+    if (most !== 1) {
+      throw new SvcError('invalid_argument', 'one machine is a device: leave max_uses at 1', {
+        details: [{ path: '/max_uses', message: 'is 1 with a device_id' }],
+      });
+    }
+    if ((await this.#parts.devices.get().get(device)) === undefined) {
+      throw new SvcError('not_found', `there is no device ${device}`);
+    }
   }
 
   async list(page: PageRequest): Promise<Page<ShownEnrolment>> {
@@ -119,12 +140,16 @@ export class Enrolments {
   ): Promise<{ readonly row: EdgeRow; readonly secretKey: string } | undefined> {
     const { edges, edgeSecrets, edgeTable, clock } = this.#parts;
     const machine = request.machine_uuid.toLowerCase();
+    const machineKey = request.machine_key ?? null;
+    if (machineKey !== null && !isPublicMachineKey(machineKey)) {
+      throw new SvcError('invalid_argument', 'machine_key is no public key', { details: [{ path: '/machine_key', message: 'is no ed25519 key' }] });
+    }
     const [enrolment, again] = await Promise.all([enrolmentStore(tx).find(enrolmentId), edgeStore(tx).enrolledFrom(enrolmentId, machine)]);
     if (!enrolment || enrolment.revoked_at !== null || enrolment.expires_at <= clock.now()) {
       return undefined;
     }
     // Its answer was lost, perhaps: the same machine gets the same edge, as long as that has never connected.
-    if (again && edgeTable.byId(again.id)?.lastRegisteredAt === null) {
+    if (again && again.machine_key === machineKey && edgeTable.byId(again.id)?.lastRegisteredAt === null) {
       call.note({ resourceType: 'edge', resourceId: again.id, after: { enrolment_id: enrolment.id, machine_uuid: machine } });
       return { row: again, secretKey: await edgeSecrets.renew(tx, again.id) };
     }
@@ -135,7 +160,7 @@ export class Enrolments {
     const [made] = await Promise.all([
       edges.insert(tx, {
         ...{ name, description: '', labels: JSON.parse(enrolment.labels) as object },
-        ...{ createdBy: `enrolment ${enrolment.id}`, enrolment: { id: enrolment.id, machine } },
+        ...{ createdBy: `enrolment ${enrolment.id}`, enrolment: { id: enrolment.id, machine, machineKey, takesDevice: enrolment.device_id } },
       }),
       enrolmentStore(tx).spend(enrolment.id),
     ]);

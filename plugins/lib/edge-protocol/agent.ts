@@ -6,6 +6,8 @@ import { AgentVersion, Sha256Hex, text } from './fields.ts';
 export const EnrolRequest = Type.Object({
   token: text(200, 16),
   machine_uuid: Type.String({ pattern: '^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$' }),
+  /** Public half of the machine's key, base64url: only the machine that proves it is let in with the keys of the answer. */
+  machine_key: Type.Optional(Type.String({ pattern: '^[\\w-]{43}$' })),
   hostname: text(255),
   agent_version: AgentVersion,
   arch: text(40),
@@ -32,6 +34,8 @@ export interface EdgeHelloState {
   readonly config_hash?: string;
   /** The time of its clock, in milliseconds since 1970. */
   readonly now?: number;
+  /** Public half of the machine's key, base64url; the proof is `machine_sig` of AUTH. Absent of agents from before there were keys. */
+  readonly machine_key?: string;
 }
 
 /** What the edge learns from the welcome of the tunnel. */
@@ -43,6 +47,12 @@ export interface EdgeWelcome {
   readonly takes_pushes: boolean;
   /** Over how long all edges come back when this manager is lost without a close. */
   readonly spread_ms: number;
+}
+
+/** What the manager answers to `host_info`: which device this machine is, or why it is none. A manager from before says nothing. */
+export interface Introduced {
+  readonly device_id?: number | null;
+  readonly reason?: string | null;
 }
 
 /**

@@ -3,6 +3,7 @@ export {
   type EdgeWelcome,
   EnrolAnswer,
   EnrolRequest,
+  type Introduced,
   RotateSecret,
   UpgradeOrder,
   type UpgradeState,

@@ -7,6 +7,7 @@ import { exchange } from './exchange.ts';
 import { frameType, headerBytes, ProtocolViolation } from './frames.ts';
 import { type EdgeHello, type EdgeState, TunnelRefusal } from './hello.ts';
 import { closeCode } from './limits.ts';
+import type { MachineKey } from './machine-key.ts';
 import { proveEdge, transcriptBytes } from './proof.ts';
 import { strangerBytes } from './server-handshake.ts';
 import type { Sweeper } from './sweeper.ts';
@@ -29,6 +30,8 @@ export interface ClientHandshakeOptions {
   readonly hello: EdgeHello;
   /** Hello and state together have room for about 700 bytes. */
   readonly state?: EdgeState;
+  /** Proves which machine it is, beside the secret. Default: none, as agents before it. */
+  readonly machineKey?: MachineKey | undefined;
   readonly channelBinding?: string;
   /** Default 15 s. */
   readonly timeoutMs?: number;
@@ -39,7 +42,7 @@ const managerBytes = 64 * 1024;
 
 /** Throws a TunnelRefusal when the manager refuses, or cannot prove that it knows the edge; the connection is then closed. */
 export function clientHandshake(transport: MessageTransport, options: ClientHandshakeOptions): Promise<Welcome> {
-  const { sweeper, ids, accessKey, secretKey, state = {}, channelBinding = 'none', timeoutMs = 15_000 } = options;
+  const { sweeper, ids, accessKey, secretKey, state = {}, machineKey, channelBinding = 'none', timeoutMs = 15_000 } = options;
   return exchange(transport, { sweeper, timeoutMs, mostBytes: managerBytes }, async (turns) => {
     const secret = readSecret(secretKey);
     if (!secret) {
@@ -48,9 +51,10 @@ export function clientHandshake(transport: MessageTransport, options: ClientHand
     const clientNonce = ids.token(32);
     const { agent_id, boot_id, agent_version, caps, purpose } = options.hello;
     const hello = JSON.stringify({ v: 1, ak: accessKey, cnonce: clientNonce, agent_id, boot_id, agent_version, caps, purpose });
-    const stateText = JSON.stringify(state);
-    // The proof and its JSON take 80 bytes.
-    if (Buffer.byteLength(hello) + Buffer.byteLength(JSON.stringify(stateText)) + 2 * headerBytes + 80 > strangerBytes) {
+    // In the state, so that the proof of the secret covers it: nobody on the way can put another key in its place.
+    const stateText = JSON.stringify(machineKey === undefined ? state : { ...state, machine_key: machineKey.publicKey });
+    // The proof and its JSON take 80 bytes, the signature of the machine 102.
+    if (Buffer.byteLength(hello) + Buffer.byteLength(JSON.stringify(stateText)) + 2 * headerBytes + 80 + (machineKey ? 102 : 0) > strangerBytes) {
       throw new SvcError('invalid_argument', `hello and state of this edge do not fit into ${strangerBytes} bytes`);
     }
     turns.send(frameType.hello, hello);
@@ -67,7 +71,8 @@ export function clientHandshake(transport: MessageTransport, options: ClientHand
       channelBinding,
     });
     const { proof, expected } = proveEdge(secret, transcript);
-    turns.send(frameType.auth, JSON.stringify({ proof: proof.toString('base64url'), state: stateText }));
+    const signature = machineKey && { machine_sig: machineKey.sign(transcript) };
+    turns.send(frameType.auth, JSON.stringify({ proof: proof.toString('base64url'), state: stateText, ...signature }));
 
     const { body: answer } = await turns.receive(frameType.authOk);
     const sig = Buffer.from(text(answer, 'sig', 64), 'base64url');

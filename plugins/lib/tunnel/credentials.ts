@@ -46,8 +46,11 @@ export function verifySecret(secretKey: string, storedKey: string): boolean {
 
 const noSecret = Buffer.alloc(32);
 
-export const readSecret = (secretKey: string): Buffer | undefined =>
-  /^svc_sk_[\w-]{43}$/.test(secretKey) ? Buffer.from(secretKey.slice(secretPrefix.length), 'base64url') : undefined;
+/** A secret has one spelling: the last of its 43 characters carries two bits that say nothing. */
+export function readSecret(secretKey: string): Buffer | undefined {
+  const secret = /^svc_sk_[\w-]{43}$/.test(secretKey) ? Buffer.from(secretKey.slice(secretPrefix.length), 'base64url') : undefined;
+  return secret?.toString('base64url') === secretKey.slice(secretPrefix.length) ? secret : undefined;
+}
 
 export const derive = (secret: Uint8Array): { clientKey: Buffer; serverKey: Buffer } => ({
   clientKey: clientKeyOf(secret),

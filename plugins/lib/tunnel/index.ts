@@ -20,9 +20,12 @@ export { type EdgeHello, type EdgeState, isRefusal, TunnelRefusal } from './hell
 export { type AuthenticatedEdge, serverHandshake, type ServerHandshakeOptions } from './server-handshake.ts';
 export { type FileJournalOptions, interruptedAnswer, openFileJournal } from './journal-file.ts';
 export type { IdempotencyJournal, Outcome } from './journal.ts';
+export { isPublicMachineKey, type MachineKey, machineKeyOf, makeMachineKey } from './machine-key.ts';
+export { type MachineIdentity, openMachineIdentity } from './machine-identity.ts';
 export { closeCode, defaultTunnelLimits, maxMessageBytes, type TunnelLimits, tunnelPath, tunnelProtocol } from './limits.ts';
 export { type ReconnectEnd, type ReconnectPolicy, reconnects, retryWindow, spreadMs } from './reconnect.ts';
 export { openSession } from './session.ts';
 export type { TunnelStream } from './stream.ts';
+export { readText, writeText } from './text-file.ts';
 export { type Cancel, openSweeper, type Sweeper, sweepMs } from './sweeper.ts';
 export type { MessageTransport } from './transport.ts';

@@ -5,6 +5,7 @@ import { exchange } from './exchange.ts';
 import { frameType, ProtocolViolation } from './frames.ts';
 import { type EdgeHello, type EdgeState, TunnelRefusal } from './hello.ts';
 import { closeCode } from './limits.ts';
+import { verifyMachine } from './machine-key.ts';
 import { proveManager, transcriptBytes, verifyProof } from './proof.ts';
 import type { Sweeper } from './sweeper.ts';
 import type { MessageTransport } from './transport.ts';
@@ -16,6 +17,8 @@ export interface AuthenticatedEdge<K extends StoredKeys = StoredKeys> {
   readonly keys: K;
   readonly hello: EdgeHello;
   readonly state: EdgeState;
+  /** The key of the machine, which has signed this handshake; undefined of an agent that has none. */
+  readonly machineKey: string | undefined;
   readonly sessionId: string;
 }
 
@@ -33,7 +36,7 @@ export interface ServerHandshakeOptions<K extends StoredKeys> {
 }
 
 /** All that a stranger may send. */
-export const strangerBytes = 1_024;
+export const strangerBytes = 1_280;
 const mostCaps = 32;
 
 /** Resolves once both sides have proved themselves; otherwise the connection is closed and it throws a TunnelRefusal. */
@@ -68,7 +71,8 @@ export function serverHandshake<K extends StoredKeys>(transport: MessageTranspor
       // The same words whether the key is unknown or the secret wrong.
       throw new TunnelRefusal(closeCode.unauthorized, 'the access key is unknown or the secret is wrong');
     }
-    const edge = { accessKey, keys, hello, state: readState(stateText), sessionId: ids.uuid() };
+    const state = readState(stateText);
+    const edge = { accessKey, keys, hello, state, machineKey: machineOf(state, auth, transcript), sessionId: ids.uuid() };
     const welcome = await admit(edge);
     turns.send(
       frameType.authOk,
@@ -76,6 +80,17 @@ export function serverHandshake<K extends StoredKeys>(transport: MessageTranspor
     );
     return edge;
   });
+}
+
+/** What says nothing of a machine is an agent from before there were keys; what says it wrongly is no agent. */
+function machineOf({ machine_key: key }: EdgeState, { machine_sig: signature }: Body, transcript: Buffer): string | undefined {
+  if (key === undefined && signature === undefined) {
+    return undefined;
+  }
+  if (!verifyMachine(key, signature, transcript)) {
+    throw new TunnelRefusal(closeCode.unauthorized, 'the machine does not prove the key that it shows');
+  }
+  return key;
 }
 
 function readHello(body: Body): EdgeHello {

@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 
-import { type Labels, labelValue, noLabels, withLabel } from 'svc/query';
+import { type Labels, labelValue, noLabels, withLabel, withoutLabels } from 'svc/query';
 
 import type { Stamp } from '../../metricsdb/contract.ts';
 import { detectedLevel } from '../logql/discovery.ts';
@@ -35,6 +35,9 @@ const mostReasons = 5;
 
 /** Demands of a push what the limits say, adds what the server knows, and leaves out what must not be kept. */
 export function admit(pushed: Batch, { limits, now, stamp, origins, refusal }: Admission): Admitted {
+  if (stamp !== undefined) {
+    disown(pushed);
+  }
   const reasons = new Set<string>();
   const refused = new Uint8Array(pushed.count);
   const parts: LevelledPart[] = [];
@@ -69,6 +72,17 @@ export function admit(pushed: Batch, { limits, now, stamp, origins, refusal }: A
   levelled(batch, kept);
   batch.parts.splice(0, Infinity, ...kept);
   return { batch, rejected, reasons: [...reasons].slice(0, mostReasons) };
+}
+
+const ours: ReadonlySet<string> = new Set(['device_id', 'edge_id']);
+
+/** Only the server says which device a line is of, also beside the labels of its stream. */
+function disown({ metas }: Batch): void {
+  metas.forEach((labels, at) => {
+    if (labelValue(labels, 'device_id') !== '' || labelValue(labels, 'edge_id') !== '') {
+      metas[at] = withoutLabels(labels, ours);
+    }
+  });
 }
 
 function lineProblem(batch: Batch, i: number, labels: Labels, limits: LogLimits, now: number): string | undefined {

@@ -8,7 +8,7 @@ import type { FieldExpression } from '../traceql/ast.ts';
 import { parse } from '../traceql/parser.ts';
 import { compilePipeline, runOver } from '../traceql/pipeline.ts';
 import { prefilterOf } from '../traceql/prefilter.ts';
-import type { SearchWindow } from '../traceql/source.ts';
+import { scopeOf, type SearchWindow } from '../traceql/source.ts';
 import { kindNames, type Span, statusNames, type Value } from '../traceql/span.ts';
 import { TraceView } from '../traceql/trace-view.ts';
 import { keyOf } from '../traceql/values.ts';
@@ -152,7 +152,7 @@ export async function tagValues(tables: SpanTables, tag: string, options: TagVal
 /** What a tag speaks of; a name without a scope is an attribute of any. */
 export function fieldOf(tag: string): FieldExpression {
   if (intrinsicNamed(tag) === undefined && !/^(?:\.|(?:span|resource|event|link|instrumentation|parent)\.)/.test(tag)) {
-    return { kind: 'attribute', scope: 'any', ofParent: false, name: tag };
+    return { kind: 'attribute', scope: scopeOf(tag), ofParent: false, name: tag };
   }
   return parseField(new Cursor(tag));
 }

@@ -1,7 +1,7 @@
 import { parseDuration, queryError, readGoDuration } from 'svc/query';
 import { escapeAt, unquote } from 'svc/template';
 
-import type { AttributeScope } from './source.ts';
+import { type AttributeScope, scopeOf } from './source.ts';
 
 export type TokenType = 'attribute' | 'string' | 'integer' | 'float' | 'duration' | 'identifier' | 'word' | 'sign' | 'end';
 
@@ -137,7 +137,7 @@ class Lexer {
       throw parseError(this.#place(start), 'syntax error: unexpected END_ATTRIBUTE, expecting IDENTIFIER');
     }
     const ofParent = prefix[1] !== undefined || prefix[3] !== undefined;
-    const scope = (prefix[2] ?? 'any') as AttributeScope;
+    const scope = (prefix[2] ?? scopeOf(name.text)) as AttributeScope;
     this.#push({ type: 'attribute', text: name.text, value: 0, scope, ...(ofParent && { ofParent }) }, name.end - this.#at);
   }
 

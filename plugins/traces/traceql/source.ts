@@ -7,6 +7,12 @@ export type Field =
   | { readonly intrinsic: 'name' | 'statusMessage' | 'kind' | 'status' | 'duration' | 'traceId' | 'spanId' }
   | { readonly scope: AttributeScope; readonly key: string };
 
+/** What the server says of a sender: a name without a scope means its word, never that of a span. */
+const stamped: ReadonlySet<string> = new Set(['device_id', 'edge_id']);
+
+/** Of a name that is written without one. */
+export const scopeOf = (name: string): AttributeScope => (stamped.has(name) ? 'resource' : 'any');
+
 export type AttributeScope = 'any' | 'span' | 'resource' | 'event' | 'link' | 'instrumentation';
 
 /** A question that a store can put to its dictionaries and columns: `test` depends on the value alone. */

@@ -1,6 +1,7 @@
 import { queryError } from 'svc/query';
 
 import { printField } from './print.ts';
+import { scopeOf } from './source.ts';
 
 export interface TagSearch {
   /** Keys and values as logfmt: `service.name=checkout http.status_code=500 name="GET /"`. */
@@ -59,7 +60,7 @@ function conditionOf(key: string, value: string): string {
     case 'status.code':
       return `status = ${['ok', 'error', 'unset'].includes(value) ? value : 'unset'}`;
   }
-  const field = printField({ kind: 'attribute', scope: 'any', ofParent: false, name: key });
+  const field = printField({ kind: 'attribute', scope: scopeOf(key), ofParent: false, name: key });
   const literal = /^-?\d{1,15}(?:\.\d+)?$/.test(value) || value === 'true' || value === 'false' ? ` || ${field} = ${value}` : '';
   return `(${field} = ${text}${literal})`;
 }

@@ -31,15 +31,16 @@ test('an edge that connects for the first time gets a device, and keeps it whate
   assert.deepEqual([changed.hostname, changed.kernel_version, changed.cpu_count, changed.os, changed.mem_total_bytes], ['new name', '6.2', 4, told.os, 8e9]);
 
   fleet.up.delete(1);
-  assert.deepEqual(await connect(1, 2), { ...first, created: false }, 'a new state file on the same edge is the same device');
-  assert.deepEqual(await connect(2, 1), { status: 'bound', device_id: 2, created: true, resembles: [] }, 'and the old identity is nobody’s');
+  assert.equal((await connect(1, 2)).status, 'conflict', 'an edge that comes from another machine is asked about');
+  assert.deepEqual(await connect(1, 1, told), { ...first, created: false }, 'and is itself again where it was');
 });
 
-test('a new edge on a known machine is the same device, once the old edge is offline', async (t) => {
+test('a new edge on a machine that proves its key is the same device, once the old edge is offline', async (t) => {
   const { ask, connect, fleet, directory } = await deviceHouse(t);
-  await connect(1, 1);
+  const key = { machine_key: 'k1' };
+  await connect(1, 1, {}, undefined, key);
   fleet.up.delete(1);
-  assert.deepEqual(await connect(2, 1), { status: 'bound', device_id: 1, created: false, resembles: [] });
+  assert.deepEqual(await connect(2, 1, {}, undefined, key), { status: 'bound', device_id: 1, created: false, resembles: [] });
   fleet.known.set(2, { name: 'web', status: 'online', agent_version: '1.2.0', last_seen_at: 1_790_000_000_000 });
   const { body } = await ask('GET', '/devices/1/edges');
   assert.deepEqual(
@@ -60,7 +61,8 @@ test('a new edge on a known machine is the same device, once the old edge is off
   assert.deepEqual([await directory.onlineEdge(1), await directory.deviceOf(2)], [2, 1]);
   await directory.release(2);
   await directory.release(1);
-  assert.deepEqual(await connect(3, 1), { status: 'bound', device_id: 1, created: false, resembles: [] }, 'a device outlives its edges');
+  assert.equal((await connect(3, 1)).status, 'conflict', 'that it says the identity of the machine proves nothing');
+  assert.deepEqual(await connect(4, 1, {}, undefined, key), { status: 'bound', device_id: 1, created: false, resembles: [] }, 'a device outlives its edges');
 });
 
 test('a clone ends in a conflict that anybody can see, and nobody is merged until a person tells them apart', async (t) => {
@@ -93,15 +95,27 @@ test('a clone ends in a conflict that anybody can see, and nobody is merged unti
   assert.equal((await ask('GET', '/devices/1/edges')).body.total, 1);
 });
 
-test('a person settles a conflict by taking the edge off that is gone', async (t) => {
-  const { ask, connect, fleet } = await deviceHouse(t);
-  await connect(1, 1);
-  await connect(2, 1);
-  const online = await ask('DELETE', '/devices/1/edges/1');
-  assert.deepEqual([online.status, online.body.message], [409, 'edge 1 is online and watches device 1; stop its agent first']);
+test('a person settles a conflict by saying which machine is the device; taking the old one off gives it to nobody', async (t) => {
+  const { ask, connect, fleet, directory } = await deviceHouse(t);
+  await connect(1, 1, {}, undefined, { machine_key: 'k1' });
+  await connect(2, 1, {}, undefined, { machine_key: 'k2' });
+  for (const [method, path] of [
+    ['DELETE', '/devices/1/edges/1'],
+    ['POST', '/devices/1/edges/2/accept'],
+  ] as const) {
+    const online = await ask(method, path);
+    assert.deepEqual([online.status, online.body.message], [409, 'edge 1 is online and watches device 1; stop its agent first']);
+  }
   fleet.up.delete(1);
   assert.equal((await ask('DELETE', '/devices/1/edges/1')).status, 204);
-  assert.deepEqual(await connect(2, 1), { status: 'bound', device_id: 1, created: false, resembles: [] });
+  const waits = await connect(2, 1, {}, undefined, { machine_key: 'k2' });
+  assert.match(String((waits as { reason: string }).reason), /bound to the key of its machine, and this one has another.* "svc device accept 1 2"/);
+  assert.equal((await ask('POST', '/devices/1/edges/9/accept')).status, 404);
+  const accepted = await ask('POST', '/devices/1/edges/2/accept');
+  assert.deepEqual([accepted.status, accepted.body.id, await directory.deviceOf(2)], [200, 1, 1]);
+  assert.equal((await ask('POST', '/devices/1/edges/2/accept')).status, 404, 'it claims nothing any more');
+  assert.deepEqual(await connect(2, 1, {}, undefined, { machine_key: 'k2' }), { status: 'bound', device_id: 1, created: false, resembles: [] });
+  assert.equal((await connect(1, 1, {}, undefined, { machine_key: 'k1' })).status, 'conflict', 'the old machine is another one from now on');
   assert.deepEqual([(await ask('DELETE', '/devices/1/edges/9')).status, (await ask('DELETE', '/devices/9/edges/2')).status], [404, 404]);
 });
 
@@ -111,11 +125,11 @@ test('keys that are moved onto the machine of another edge are a conflict, too',
   await connect(2, 2);
   fleet.up.clear();
   const moved = await connect(1, 2);
-  assert.deepEqual([moved.status, moved.device_id], ['conflict', 2]);
-  assert.match((moved as { reason: string }).reason, /this edge watches device 1, but its machine has the identity of device 2, which edge 2 watches/);
-  assert.equal((await ask('DELETE', '/devices/2/edges/2')).status, 204);
-  assert.deepEqual(await connect(1, 2), { status: 'bound', device_id: 1, created: false, resembles: [] }, 'the edge decides first');
-  assert.equal(await directory.deviceOf(2), undefined);
+  assert.deepEqual([moved.status, moved.device_id], ['conflict', 1]);
+  assert.match((moved as { reason: string }).reason, /this edge watches device 1, and now comes from a machine of another identity/);
+  assert.deepEqual([await directory.deviceOf(1), await directory.deviceOf(2)], [undefined, 2], 'who was there stays');
+  assert.equal((await ask('POST', '/devices/1/edges/1/accept')).status, 200, 'a person says that this machine is device 1');
+  assert.deepEqual([await directory.deviceOf(1), (await connect(1, 2)).status], [1, 'bound'], 'and so it is');
 });
 
 test('a fingerprint suggests which device a machine was, and decides nothing', async (t) => {

@@ -3,7 +3,7 @@ import type { TestContext } from 'node:test';
 
 import { startTestHost, type TestHostOptions } from 'svc/testing';
 
-import { type Bound, DeviceDirectory, type FleetEdge } from '../../../plugins/device/contract.ts';
+import { type Bound, DeviceDirectory, type FleetEdge, type Introduction } from '../../../plugins/device/contract.ts';
 
 /** Stands in for the room of the edges. */
 export function fleetOf() {
@@ -25,9 +25,9 @@ export async function deviceHouse(t: Pick<TestContext, 'after'>, options: Partia
     return { status: answer.status, etag: answer.headers.get('etag') ?? '', text, body: text === '' ? undefined : JSON.parse(text) };
   };
   /** The edge connects from this machine. */
-  const connect = (edge: number, from: number, host: object = {}, fingerprint?: string): Promise<Bound> => {
+  const connect = (edge: number, from: number, host: object = {}, fingerprint?: string, more: Partial<Introduction> = {}): Promise<Bound> => {
     fleet.up.add(edge);
-    return directory.bind({ edge_id: edge, machine_uuid: machine(from), host_info: { hostname: `host-${from}`, ...host }, fingerprint });
+    return directory.bind({ edge_id: edge, machine_uuid: machine(from), host_info: { hostname: `host-${from}`, ...host }, fingerprint, ...more });
   };
   const deviceOf = async (edge: number, from = edge, host: object = {}): Promise<number> => {
     const bound = await connect(edge, from, host);

@@ -10,7 +10,16 @@ test('what is shown of a device: who watches it, its processes and metrics of no
   const { ask, create, edge, simulate } = await edgeHouse(t);
   let answer: unknown;
   const asked: unknown[] = [];
-  const tells: TunnelMethod = { handle: (params) => (asked.push(params), answer) };
+  let fails = false;
+  const tells: TunnelMethod = {
+    handle(params) {
+      if (fails) {
+        throw new Error('it broke');
+      }
+      asked.push(params);
+      return answer;
+    },
+  };
   const come = async (n: number) => {
     const keys = await create(`edge-${n}`);
     const { session } = await simulate(keys, { machine: machine(n), methods: { processes: tells, host_snapshot: tells } });
@@ -76,6 +85,15 @@ test('what is shown of a device: who watches it, its processes and metrics of no
       answer = wrong;
       assert.equal((await ask('GET', `/edges/${one.id}/metrics`)).body.error, 'upstream_error', JSON.stringify(wrong));
     }
+  });
+
+  await t.test('an edge that breaks is told as that, and not as a failure of this service', async () => {
+    fails = true;
+    for (const path of ['processes', 'metrics']) {
+      const { status, body } = await ask('GET', `/edges/${one.id}/${path}`);
+      assert.deepEqual([status, body.error], [502, 'upstream_error'], path);
+    }
+    fails = false;
   });
 
   await t.test('a clone of a machine that is online is in conflict with it, where both can be seen, and watches nothing', async () => {

@@ -4,7 +4,7 @@ import type { TestContext } from 'node:test';
 
 import type { Clock } from 'svc/sdk';
 import { startTestHost, type TestHost, type TestHostOptions } from 'svc/testing';
-import { connect, type IdempotencyJournal, openSweeper, sweepMs, type TunnelMethod, type TunnelService, type TunnelSession } from 'svc/tunnel';
+import { connect, type IdempotencyJournal, type MachineKey, openSweeper, sweepMs, type TunnelMethod, type TunnelService, type TunnelSession } from 'svc/tunnel';
 
 import { systemClock, systemIds } from '../../../core/boot/time.ts';
 import type { EdgeKeyVerifier } from '../../../plugins/session/contract.ts';
@@ -19,6 +19,8 @@ export interface Keys {
 
 export interface SimulatedOptions {
   readonly machine?: string;
+  /** Default: none, as an agent from before there were keys. */
+  readonly key?: MachineKey | undefined;
   readonly boot?: string;
   readonly version?: string;
   readonly caps?: readonly string[];
@@ -58,6 +60,7 @@ export function simulator(t: Pick<TestContext, 'after'>, url: string, clock: Clo
           caps,
           purpose: options.purpose ?? 'serve',
         },
+        machineKey: options.key,
         state: options.configHash === undefined ? {} : { config_hash: options.configHash },
       },
       session: {

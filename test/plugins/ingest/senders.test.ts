@@ -92,6 +92,23 @@ describe('agents of logs', () => {
     assert.deepEqual(await lines(house, '{device_id="1"}'), [], 'what the sender says of its device does not count');
   });
 
+  test('that say of which device a line is, beside the labels of its stream, are not believed', async (t) => {
+    const house = await ingestHouse(t, { stores: ['logs'] });
+    const token = `Bearer ${await house.apiToken('admin', ['ingest:push'])}`;
+    const said = { device_id: '1', edge_id: '1', trace_id: 'abc' };
+    const body = lokiPush([{ labels: '{service_name="shop"}', lines: [{ line: 'forged', ms: Date.now(), metadata: said }] }]);
+    for (const who of [seven, token]) {
+      assert.equal((await house.push('/loki/api/v1/push', who, proto, body, { 'content-encoding': 'snappy' })).status, 204);
+    }
+    const record = { body: { stringValue: 'forged' }, attributes: Object.entries(said).map(([key, stringValue]) => ({ key, value: { stringValue } })) };
+    const otlp = JSON.stringify({ resourceLogs: [{ scopeLogs: [{ logRecords: [{ timeUnixNano: `${Date.now()}000000`, ...record }] }] }] });
+    assert.ok((await house.push('/v1/logs', token, 'application/json', otlp)).status < 300);
+    assert.deepEqual(await lines(house, '{service_name=~".+"} | device_id="1"'), []);
+    assert.deepEqual(await lines(house, '{service_name=~".+"} | edge_id="1"'), []);
+    const kept = (await lines(house, '{service_name=~".+"} | trace_id="abc"')).flatMap(({ values }) => values.map(([, line]) => line));
+    assert.deepEqual(kept, ['forged', 'forged', 'forged'], 'the rest of what they say stays');
+  });
+
   test('as Alloy pushes: with metadata, and in JSON packed with gzip as other agents do', async (t) => {
     const house = await ingestHouse(t, { stores: ['logs'] });
     const body = lokiPush([{ labels: '{service_name="shop"}', lines: [{ line: 'paid', ms: Date.now(), metadata: { trace_id: 'abc' } }] }]);

@@ -7,6 +7,7 @@ import { Board, SvcError } from 'svc/sdk';
 import type { PasswordsContract } from '../../../plugins/iam/contract.ts';
 import { sessionHouse } from './house.ts';
 import { people, queued } from './people.ts';
+import { Throttle } from '../../../plugins/session/throttle.ts';
 
 test('a right password gives a pair of tokens, and the access token opens routes', async (t) => {
   const { login, ask } = await sessionHouse(t);
@@ -85,6 +86,22 @@ test('after ten failures an e-mail must wait, others need not, and time heals it
   assert.equal((await login('ada@example.org')).status, 200, 'somebody else from the same address');
   clock.move(590_000);
   assert.equal((await login('bob@example.org')).status, 200);
+});
+
+test('guesses from elsewhere do not shut the owner out', () => {
+  const clock = { now: () => 0, monotonic: () => 0 };
+  const throttle = new Throttle(clock);
+  const ends = (ip: string, how: 'succeeded' | 'failed'): void => throttle.begin('bob@example.org', ip)[how]();
+  ends('198.51.100.7', 'succeeded');
+  for (let place = 0; place < 10; place++) {
+    for (let i = 0; i < 10; i++) {
+      ends(`203.0.113.${place}`, 'failed');
+    }
+    assert.throws(() => ends(`203.0.113.${place}`, 'succeeded'), { code: 'rate_limited' });
+    ends('198.51.100.7', 'succeeded');
+  }
+  assert.throws(() => ends('192.0.2.1', 'failed'), { code: 'rate_limited' }, 'a hundred guesses from everywhere are enough');
+  ends('198.51.100.7', 'succeeded');
 });
 
 test('a right password within the window works and clears the count of its e-mail', async (t) => {

@@ -191,7 +191,7 @@ describe('other plugins', () => {
     const sent = (number: number): Uint8Array =>
       bodyOf(
         { 'service.name': `s${number}`, device_id: 'a lie' },
-        { trace: id, id: spanId(number), ...(number === 8 && { parent: spanId(7) }), name: `op${number}` },
+        { trace: id, id: spanId(number), ...(number === 8 && { parent: spanId(7) }), name: `op${number}`, attributes: { device_id: '8' } },
       );
     await ingest.push('otlp-proto', sent(7), { stamp: { device_id: '7' } });
     await ingest.push('otlp-proto', sent(8), { stamp: { device_id: '8' } });
@@ -217,6 +217,11 @@ describe('other plugins', () => {
       ['op8'],
     );
     assert.equal(await queries.trace(id, { enforce: [{ name: 'device_id', op: '=', value: '9' }] }), undefined);
+    for (const written of ['{ .device_id = "8" }', '{ resource.device_id = "8" }']) {
+      const named = (await queries.search(written, window)).traces.flatMap(({ spans }) => spans.map(({ spanId: one }) => one));
+      assert.deepEqual(named, [spanId(8)], `${written}: what a span says of its device does not count`);
+    }
+    assert.equal((await queries.tagValues('device_id', window)).length, 2);
     assert.deepEqual(await queries.tagValues('resource.device_id', window), [
       { type: 'string', value: '7' },
       { type: 'string', value: '8' },

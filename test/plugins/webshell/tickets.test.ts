@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 
+import type { TicketVerifier } from '../../../plugins/session/contract.ts';
 import { type OpenOptions, Refused } from './terminal.ts';
 import { shellHouse, until } from './house.ts';
 
@@ -53,6 +54,15 @@ test('who may open a shell is decided before the upgrade', async (t: TestContext
     clock.ahead += 31_000;
     assert.equal((await refusal(one, { ticket: late, origin })).status, 401);
     assert.equal((await refusal(one, { ticket: 'x'.repeat(43), origin })).status, 401);
+  });
+
+  await t.test('a ticket opens a shell and nothing else that its person may see', async () => {
+    const verifier = house.registry.current.contributions.get('session.credentials/ticket')!.value.value as TicketVerifier;
+    const at = (path: string) => async () => verifier.recognise(await ticket(anna, one), { ip: '127.0.0.1', path });
+    assert.ok(await at(`/api/v1/devices/${one}/shell`)());
+    for (const path of ['/loki/api/v1/tail', '/api/v1/users', `/api/v1/devices/${one}/shell/x`, '']) {
+      assert.equal(await at(path)(), undefined, path);
+    }
   });
 
   await t.test('a ticket is worth nothing once its session has ended, its account is disabled or its password is another', async () => {

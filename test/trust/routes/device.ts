@@ -9,6 +9,7 @@ export const area: Area = {
     PATCH   /api/v1/devices/{id}/roles            device:update
     GET     /api/v1/devices/{id}/edges            any
     DELETE  /api/v1/devices/{id}/edges/{edge_id}  device:delete
+    POST    /api/v1/devices/{id}/edges/{edge_id}/accept  device:accept
   `,
   houseWide: ['devices', 'edges'],
 };

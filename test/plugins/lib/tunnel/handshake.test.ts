@@ -162,7 +162,7 @@ test('the manager may send a proven edge away and say when to come back', async 
   assert.deepEqual([edge!.closeCode, edge!.message, edge!.retry], [closeCode.duplicate, 'another machine has this identity', { minMs: 10, maxMs: 20 }]);
 });
 
-test('a stranger may say one KiB and has ten seconds', async () => {
+test('a stranger may say 1,280 bytes and has ten seconds', async () => {
   const silent = meet({ client: { sweeper: handClock().sweeper } });
   silent.wires.edge.stalled = true;
   await turns();
@@ -172,11 +172,11 @@ test('a stranger may say one KiB and has ten seconds', async () => {
   const { sweeper } = handClock();
   const wires = memoryPair();
   const talk = serverHandshake(wires.manager, { sweeper, ids, find: () => [], admit: () => ({}) });
-  wires.manager.arrive(Buffer.alloc(1_025));
-  await assert.rejects(talk, /1024 bytes/);
+  wires.manager.arrive(Buffer.alloc(1_281));
+  await assert.rejects(talk, /1280 bytes/);
 
   await assert.rejects(
-    clientHandshake(memoryPair().edge, { sweeper, ids, accessKey: 'a', secretKey: credentials.secret_key, hello, state: { much: 'x'.repeat(900) } }),
+    clientHandshake(memoryPair().edge, { sweeper, ids, accessKey: 'a', secretKey: credentials.secret_key, hello, state: { much: 'x'.repeat(1_150) } }),
     /do not fit/,
   );
 });
@@ -199,4 +199,7 @@ test('a secret shown to the data plane is checked against what is kept', () => {
   assert.ok(!verifySecret('', kept.stored_key));
   assert.ok(!verifySecret(credentials.secret_key, ''));
   assert.ok(!verifySecret(`${credentials.secret_key}x`, kept.stored_key));
+  const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
+  const spellings = [...alphabet].filter((last) => verifySecret(credentials.secret_key.slice(0, -1) + last, kept.stored_key));
+  assert.deepEqual(spellings, [credentials.secret_key.at(-1)], 'a secret has one spelling');
 });
