@@ -8,7 +8,7 @@ test('an API token acts on incidents only when it was given that, while every pe
   const vera = await person('vera', 'viewer');
   const anna = await person('anna', 'admin');
   const token = async (actions: readonly string[]): Promise<string> => {
-    const made = await ask('POST', '/api/v1/tokens', anna.access, { name: 'board', actions });
+    const made = await ask('POST', '/api/v1/tokens', anna.access, { name: 'board', actions, expires_at: new Date(Date.now() + 3_600_000).toISOString() });
     assert.equal(made.status, 201, made.text);
     return made.body.token;
   };
