@@ -1,6 +1,7 @@
 import type { Bound, HostInfo } from './contract.ts';
 import { deviceStore } from './device-store.ts';
 import { edgeStore } from './edge-store.ts';
+import { machineStore } from './machine-store.ts';
 import type { DeviceDb, DeviceRow, EdgeRow } from './tables.ts';
 
 /** An introduction whose fields have been looked at. */
@@ -28,7 +29,7 @@ export type Decision =
  */
 export async function decide(newcomer: Newcomer, db: DeviceDb, online: ReadonlySet<number>): Promise<Decision> {
   const { edgeId, machine, key, takes } = newcomer;
-  const [edges, devices] = [edgeStore(db), deviceStore(db)];
+  const [edges, devices, machines] = [edgeStore(db), deviceStore(db), machineStore(db)];
   const own = await edges.find(edgeId);
   const home = own?.device_id ?? null;
   const conflict = (device: number, rival: number | null, reason: string): Decision => ({ kind: 'conflict', home, device, rival, reason });
@@ -43,8 +44,8 @@ export async function decide(newcomer: Newcomer, db: DeviceDb, online: ReadonlyS
       return conflict(own.rival_device_id, rival.edge_id, said);
     }
   }
-  const bearer = await devices.byMachine(machine);
-  const keeper = key === undefined ? undefined : await devices.byKey(key);
+  const bearer = await machines.byUuid(machine);
+  const keeper = key === undefined ? undefined : await machines.byKey(key);
   const device = given ?? (home === null ? (keeper ?? bearer) : await devices.find(home));
   if (!device) {
     return { kind: 'create' };

@@ -59,6 +59,10 @@ export const deviceRoutes = (devices: Devices): readonly RouteDeclaration[] => [
     errors: ['not_found', 'conflict'],
     handle: (call) => devices.setRoles(call, call.params.id, call.body.roles),
   }),
+];
+
+/** Which edges watch a device, and which machine it is. */
+export const watcherRoutes = (devices: Devices): readonly RouteDeclaration[] => [
   listRoute({
     path: `${path}/{id}/edges`,
     access: 'any',

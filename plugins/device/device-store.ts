@@ -26,11 +26,6 @@ export const deviceStore = (db: DeviceDb) => ({
   page: (after: number, limit: number): Promise<DeviceRow[]> =>
     db.selectFrom('device_devices').selectAll().where('id', '>', after).orderBy('id').limit(limit).execute(),
 
-  byMachine: (uuid: string): Promise<DeviceRow | undefined> => db.selectFrom('device_devices').selectAll().where('machine_uuid', '=', uuid).executeTakeFirst(),
-
-  /** The machine that proves this key. */
-  byKey: (key: string): Promise<DeviceRow | undefined> => db.selectFrom('device_devices').selectAll().where('machine_key', '=', key).executeTakeFirst(),
-
   async count(): Promise<number> {
     const { total } = await db
       .selectFrom('device_devices')
@@ -70,15 +65,6 @@ export const deviceStore = (db: DeviceDb) => ({
       .where('id', '=', id)
       .returningAll()
       .executeTakeFirstOrThrow(),
-
-  /** Whatever of this identity other devices have is that of one device from now on. */
-  async forgetMachine({ uuid, key, but }: { readonly uuid: string; readonly key: string | null; readonly but: number }): Promise<void> {
-    const others = db.updateTable('device_devices').where('id', '!=', but);
-    await others.set({ machine_uuid: null }).where('machine_uuid', '=', uuid).execute();
-    if (key !== null) {
-      await others.set({ machine_key: null }).where('machine_key', '=', key).execute();
-    }
-  },
 
   async putTags(id: number, tags: Readonly<Record<string, string>>): Promise<void> {
     await db.deleteFrom('device_tags').where('device_id', '=', id).execute();

@@ -5,6 +5,7 @@ import type { DeviceDetails, DeviceDetailSource, Fleet } from './contract.ts';
 import { type DeviceFilter, deviceStore } from './device-store.ts';
 import { edgeStore } from './edge-store.ts';
 import type { DeviceEvents } from './events.ts';
+import { machineStore } from './machine-store.ts';
 import type { DevicePatch } from './schema.ts';
 import { type ShownDevice, shownDevice, type ShownEdge, shownEdge } from './shown.ts';
 import type { DeviceDb, DeviceRow, DeviceTables } from './tables.ts';
@@ -134,7 +135,7 @@ export class Devices {
       const before = (await edges.watching(id)).map(({ edge_id: other }) => other);
       await edges.leaveTo(id, edgeId);
       await edges.put({ ...claim, device_id: id, bound_at: now, rival_edge_id: null, rival_device_id: null, rival_since: null, reason: null });
-      await devices.forgetMachine({ uuid, key, but: id });
+      await machineStore(tx).forgetMachine({ uuid, key, but: id });
       const row = await devices.update(id, { machine_uuid: uuid, machine_key: key }, now);
       by.note({
         ...{ resourceType: 'device', resourceId: id },

@@ -6,6 +6,7 @@ import type { Bound, DeviceDirectory, DeviceEntry, Introduction } from './contra
 import { deviceStore } from './device-store.ts';
 import { edgeStore } from './edge-store.ts';
 import type { DeviceEvents } from './events.ts';
+import { machineStore } from './machine-store.ts';
 import { nameOf, rolesOf, tagsOf } from './shown.ts';
 import type { DeviceDb, DeviceRow, DeviceTables } from './tables.ts';
 
@@ -144,7 +145,7 @@ async function update(tx: DeviceDb, newcomer: Newcomer, { device, taken }: Extra
   const devices = deviceStore(tx);
   if (taken) {
     await edgeStore(tx).leaveTo(device.id, newcomer.edgeId);
-    await devices.forgetMachine({ uuid: newcomer.machine, key: newcomer.key ?? null, but: device.id });
+    await machineStore(tx).forgetMachine({ uuid: newcomer.machine, key: newcomer.key ?? null, but: device.id });
   }
   return await devices.update(device.id, { ...newsOf(newcomer, device, taken), last_seen_at: now }, now);
 }

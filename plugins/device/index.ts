@@ -1,7 +1,7 @@
 import { definePlugin } from 'svc/sdk';
 
 import { DeviceDetailSources, DeviceDirectory, Fleet } from './contract.ts';
-import { deviceRoutes } from './device-routes.ts';
+import { deviceRoutes, watcherRoutes } from './device-routes.ts';
 import { Devices } from './devices.ts';
 import { Directory } from './directory.ts';
 import { DeviceEvents } from './events.ts';
@@ -24,7 +24,7 @@ export default definePlugin({
 
     ctx.services.provide(DeviceDirectory, () => new Directory({ tables, online: () => fleet.online(), clock, events, log }));
     const devices = new Devices({ tables, fleet, details: ctx.extend.open(DeviceDetailSources), clock, events });
-    ctx.http.routes(deviceRoutes(devices));
+    ctx.http.routes([...deviceRoutes(devices), ...watcherRoutes(devices)]);
     ctx.extend.contribute(mentions, 'device', deviceMention(devices));
     deviceSkills(devices).forEach((skill) => ctx.skills.add(skill));
   },

@@ -33,7 +33,7 @@ export class DeviceBindings {
 
   /** Asks the directory about the devices that changed. */
   async refresh(): Promise<void> {
-    const { edgeTable, tables, devices } = this.#parts;
+    const { edgeTable, devices } = this.#parts;
     const asked = new Set(this.#changed);
     this.#changed.clear();
     for (const record of asked.size === 0 || !devices.available ? [] : edgeTable.all()) {
