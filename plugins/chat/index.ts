@@ -92,12 +92,13 @@ export default definePlugin({
 
 /** Who a run acts for, with the rights of now: a run may wait for days. Undefined when the account is gone or disabled. */
 function livePrincipal(principal: Principal, people: Handle<DirectoryContract>): Principal | undefined {
-  if (principal.kind !== 'user' || !people.available) {
+  if ((principal.kind !== 'user' && principal.kind !== 'token') || !people.available) {
     return principal;
   }
   const person = people.get().live(Number(principal.id));
-  if (person === undefined) {
-    return undefined;
+  if (person === undefined || principal.kind === 'token') {
+    // What a token may is less than its person, and the gate asks for both.
+    return person && { ...principal, role: person.role };
   }
   const { orgs: _then, ...rest } = principal;
   return { ...rest, role: person.role, grants: person.grants, ...(person.orgs !== undefined && { orgs: person.orgs }) };

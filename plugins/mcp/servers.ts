@@ -39,10 +39,14 @@ interface Known {
   /** As the server calls them, by key. */
   readonly names: ReadonlyMap<string, string>;
   readonly changed: readonly string[];
+  readonly left: readonly string[];
   readonly state: 'ok' | 'failed';
   readonly error: string | undefined;
   readonly at: number;
 }
+
+/** Longer ones would crowd everything else out of a prompt. */
+const longestSchema = 32 * 1_024;
 
 /** The tools of other MCP servers: asked for in the background, kept while a server is away, dangerous until an admin says otherwise. */
 export class McpServers implements ToolSource {
@@ -118,9 +122,21 @@ export class McpServers implements ToolSource {
     const before = this.#known.get(entry.name);
     const client = new McpClient(fetch, { ...entry, token: tokens()[entry.name] }, version);
     try {
-      const found = distinct(entry, await client.tools(signal));
+      const listed = await client.tools(signal);
+      const found = distinct(
+        entry,
+        listed.filter(({ schema }) => JSON.stringify(schema).length <= longestSchema),
+      );
+      const kept = new Set([...found.values()]);
+      const left = listed.flatMap((tool) => (kept.has(tool) ? [] : [tool.name]));
       const judged = await this.#parts.seen.judge(entry.name, [...found.values()], entry.classes ?? {});
       const changed = [...judged].flatMap(([name, { changed: isOther }]) => (isOther ? [name] : []));
+      if (left.length > 0 && left.join() !== before?.left.join()) {
+        log.warn(
+          { event: 'mcp.tools_left_out', server: entry.name, tools: left.slice(0, 20) },
+          'tools of an MCP server are left out: the schema is too long, or another tool has the key',
+        );
+      }
       const fresh = changed.filter((name) => before?.changed.includes(name) !== true);
       if (fresh.length > 0) {
         log.warn(
@@ -130,10 +146,10 @@ export class McpServers implements ToolSource {
       }
       const names = new Map([...found].map(([key, { name }]) => [key, name]));
       const tools = [...found].map(([key, tool]) => toolOf(entry, key, tool, judged.get(tool.name)!));
-      this.#known.set(entry.name, { client, tools, names, changed, state: 'ok', error: undefined, at: clock.now() });
+      this.#known.set(entry.name, { client, tools, names, changed, left, state: 'ok', error: undefined, at: clock.now() });
     } catch (error) {
       const message = messageOf(error);
-      const kept = { tools: before?.tools ?? [], names: before?.names ?? new Map<string, string>(), changed: before?.changed ?? [] };
+      const kept = { tools: before?.tools ?? [], names: before?.names ?? new Map<string, string>(), changed: before?.changed ?? [], left: before?.left ?? [] };
       this.#known.set(entry.name, { client, ...kept, state: 'failed', error: message, at: clock.now() });
       if (before?.error !== message) {
         log.warn({ event: 'mcp.tools_not_listed', server: entry.name, cause: message }, 'tools of an MCP server not listed; tried again');

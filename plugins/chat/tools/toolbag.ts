@@ -21,6 +21,8 @@ export interface Bearer {
 }
 
 const searchKey = 'tool_search';
+/** Of schemas of the specialty tier: beyond, they are looked up first, however few tools there are. */
+const mostCharacters = 64_000;
 
 /** Chooses tools for a prompt: what the gate would refuse is not in it. */
 export class Toolbag {
@@ -38,7 +40,7 @@ export class Toolbag {
     const entries = [...this.#registry.aliases()].filter(([, tool]) => this.#gate.decide({ ...bearer, tool }).verdict !== 'refused');
     const byName = new Map(entries);
     const expanded = lookedUp(state);
-    const defers = entries.length > this.#threshold() && byName.has(searchKey);
+    const defers = byName.has(searchKey) && (entries.length > this.#threshold() || isHeavy(entries));
     const isWhole = (name: string, { key, tier }: Tool): boolean => !defers || tier === 'core' || key === searchKey || expanded.has(key) || expanded.has(name);
     return {
       byName,
@@ -46,6 +48,20 @@ export class Toolbag {
       deferred: entries.flatMap(([name, tool]) => (isWhole(name, tool) ? [] : [{ name, line: firstLine(tool.description) }])),
     };
   }
+}
+
+/** A few tools of one server may say more of themselves than all others together. */
+function isHeavy(entries: readonly (readonly [string, Tool])[]): boolean {
+  let left = mostCharacters;
+  return entries.some(([, { tier, schema }]) => tier === 'specialty' && (left -= charactersOf(schema)) < 0);
+}
+
+const known = new WeakMap<object, number>();
+
+function charactersOf(schema: Tool['schema']): number {
+  const characters = known.get(schema) ?? JSON.stringify(schema).length;
+  known.set(schema, characters);
+  return characters;
 }
 
 /** A tool of edges is told on which device. */

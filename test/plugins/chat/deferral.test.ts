@@ -14,7 +14,7 @@ const key = 'mcp:desk:jira_search_ticket';
 const name = 'mcp_desk_jira_search_ticket';
 
 test('above the threshold tools are named without their parameters, and used once they were looked up', async (t) => {
-  const server = await changingServer(t, foreignTools);
+  const server = await changingServer(t, [...foreignTools]);
   const script = turns(
     [
       [name, { id: 'OPS-1' }],
@@ -69,4 +69,21 @@ test('above the threshold tools are named without their parameters, and used onc
   const from = kit.fake.requests.length;
   await kit.send('And now?', await kit.newSession());
   assert.equal(offered(kit.fake.requests[from]!.body).filter((each) => each.startsWith('mcp_')).length, foreignTools.length);
+
+  // A few tools that say very much of themselves are looked up as well.
+  server.tools.splice(
+    0,
+    server.tools.length,
+    ...foreignTools.slice(0, 3).map((tool) => ({ ...tool, inputSchema: { type: 'object', title: 'x'.repeat(30_000) } })),
+  );
+  await set('agent/deferral_threshold', 100);
+  await set('mcp/servers', [{ name: 'desk', url: `${server.url}?2`, classes }]);
+  await until('the tools of the server are listed again', () => kit.house.service(Skills).tool(key) === undefined);
+  const again = kit.fake.requests.length;
+  await kit.send('And now?', await kit.newSession());
+  const heavy = kit.fake.requests[again]!.body;
+  assert.deepEqual(
+    [offered(heavy).filter((each) => each.startsWith('mcp_')), textOf(heavy.messages[0]!).includes('- mcp_desk_github_get_issue: ')],
+    [[], true],
+  );
 });

@@ -86,6 +86,14 @@ test('a plugin from elsewhere brings a tool, a persona, a provider of models and
   assert.ok(items.some(({ provider }: { provider: string }) => provider === 'guest'));
   assert.equal((await kit.ask('anna', 'GET', '/usage/today')).body.by_model[0].model, 'guest/parrot');
 
+  // It comes with a plugin: it is shadowed, never deleted.
+  const persona = async (method: string, path: string, body?: object) => (await kit.ask('bob', method, `/agents/${path}`, body)).status;
+  const shown = async () => (await kit.ask('anna', 'GET', '/agents/astronomer')).body;
+  assert.deepEqual([await persona('DELETE', 'astronomer'), (await shown()).source], [409, 'builtin']);
+  const own = { name: 'astronomer', description: 'Ours.', when_to_use: 'Planets.', body: 'You are ours.' };
+  assert.deepEqual([await persona('POST', 'custom', own), (await shown()).source, (await shown()).body], [201, 'user', 'You are ours.']);
+  assert.deepEqual([await persona('DELETE', 'astronomer'), (await shown()).source], [204, 'builtin']);
+
   await kit.house.host.disable('guest');
   assert.equal((await kit.send(question, await kit.newSession())).message, 'I know nothing of it.');
   assert.deepEqual((await kit.ask('anna', 'GET', '/aiops/mentions/search?q=mars')).body.items, []);

@@ -137,3 +137,12 @@ test('of two names that come to one key the first has it: a class never serves a
   assert.equal((await kit.ask('anna', 'POST', '/skills/mcp:far:read_all/execute', { params: {} })).body.status, 'ok');
   assert.deepEqual(server.called, [{ name: 'read_all', arguments: {} }]);
 });
+
+test('a tool whose schema would fill a prompt is left out, and that is told', async (t) => {
+  const long = { type: 'object', properties: { q: { type: 'string', description: 'x'.repeat(40_000) } } };
+  const server = await changingServer(t, [{ name: 'long', inputSchema: long }, wipe()]);
+  const kit = await mcpHouse(t, server.url);
+  await kit.classed();
+  assert.deepEqual([(await kit.status()).tools, await kit.classOf('long'), await kit.classOf('wipe')], [1, undefined, 'dangerous']);
+  assert.ok(kit.house.lines.some((line) => line.includes('mcp.tools_left_out') && line.includes('long')));
+});

@@ -26,6 +26,28 @@ test('the client of the official SDK lists our tools and calls one', async (t) =
   assert.match(JSON.stringify(result.content), /done/);
 });
 
+test('what is dangerous is opened as an approval for the official client, and run once two people have signed', async (t) => {
+  const kit = await skillHouse(t, { plugins: ['approval', ...plugins] });
+  await kit.allowWrites();
+  const client = new Client({ name: 'test', version: '1.0.0' });
+  await client.connect(new StreamableHTTPClientTransport(new URL(`${kit.house.url}/mcp`), { requestInit: { headers: { authorization: 'Bearer anna' } } }));
+  t.after(() => client.close());
+  const { tools: listed } = await client.listTools();
+  assert.equal(listed.find(({ name }) => name === 'sample_dangerous')?.annotations?.destructiveHint, true);
+  const { content } = await client.callTool({ name: 'sample_dangerous', arguments: { host: 'db-3' } });
+  const { status, approval_id: id } = JSON.parse((content as { text: string }[])[0]!.text) as Record<string, string>;
+  assert.deepEqual([status, kit.done], ['approval', []]);
+  for (const who of ['bob', 'carl'] as const) {
+    const { args_sha256 } = (await kit.ask(who, 'GET', `/approvals/${id}`)).body;
+    assert.equal((await kit.ask(who, 'POST', `/approvals/${id}/approve`, { args_sha256 })).status, 200);
+  }
+  for (let waited = 0; (await kit.ask('anna', 'GET', `/approvals/${id}`)).body.status !== 'executed'; waited += 20) {
+    assert.ok(waited < 20_000);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+  assert.deepEqual(kit.done, [{ tool: 'dangerous', params: { host: 'db-3', times: 1 } }]);
+});
+
 test('a server of the official SDK is used through ours', async (t) => {
   const server = new Server({ name: 'weather', version: '1.0.0' }, { capabilities: { tools: {} } });
   server.setRequestHandler(ListToolsRequestSchema, () => ({
