@@ -109,7 +109,8 @@ export class OwnedScope implements Scope {
     this.signal.addEventListener('abort', end);
     this.#whenArmed(() => {
       if (!stop.signal.aborted) {
-        running = apart.runInAsyncScope(() => this.#runner.task(label, () => work(stop.signal)));
+        const over = (): void => void ((running = undefined), undo());
+        running = apart.runInAsyncScope(() => this.#runner.task(label, () => work(stop.signal))).finally(over);
       }
     });
     return undo;

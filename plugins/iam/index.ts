@@ -1,3 +1,4 @@
+import { PackTraces } from 'svc/pack-traces';
 import { AuditTrail, Catalogue, definePlugin } from 'svc/sdk';
 
 import { Directory, Passwords, PersonChanged, Restoring, RoleChanged } from './contract.ts';
@@ -46,6 +47,7 @@ export default definePlugin({
       find: (email) => credentials.find(email),
       replace: (person, password, along, note) => users.replacePassword(person, password, along, note),
     }));
+    ctx.extend.contribute(PackTraces, 'iam', { forget: async ({ packId, keepData }) => void (keepData || (await roles.forgetArea(packId))) });
     ctx.http.routes([...meRoutes(tables), ...userRoutes(users)]);
     ctx.http.routes(orgRoutes(new Orgs({ tables, people, clock })));
     ctx.http.routes(memberRoutes(new Members({ tables, people, policy })));

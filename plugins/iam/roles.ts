@@ -86,6 +86,19 @@ export class Roles {
     });
   }
 
+  /** Actions that are there no more, such as `greeter:read` and `greeter:*` of the area `greeter`: who brings that name again finds no role that grants them. */
+  forgetArea(area: string): Promise<void> {
+    return this.#following(async (tx) => {
+      const store = roleStore(tx);
+      for (const { name, grants } of await store.all()) {
+        const left = grants.filter((grant) => !grant.startsWith(`${area}:`));
+        if (left.length < grants.length) {
+          await store.update(name, { grants: left }, this.#parts.clock.now());
+        }
+      }
+    });
+  }
+
   /** Runs a write about roles; memory follows however it ended. */
   async #following<T>(write: (tx: Iam) => Promise<T>): Promise<T> {
     const { tables, policy, changed } = this.#parts;

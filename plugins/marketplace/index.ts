@@ -1,15 +1,16 @@
 import { join, resolve } from 'node:path';
 
+import { type GonePack, PackTraces } from 'svc/pack-traces';
 import { Catalogue, defineExtensionPoint, definePlugin, defineService, messageOf, Plugins } from 'svc/sdk';
 
 import type { CeilingSource } from '../gate/contract.ts';
 import type { ServerSource } from '../mcp/contract.ts';
 import type { PackRights } from '../packs/contract.ts';
-import type { PersonaDirectory, PersonaRestraint } from '../persona/contract.ts';
-import type { StoredSettings } from '../setting/contract.ts';
+import type { PersonaRestraint } from '../persona/contract.ts';
 import { FollowedFolders } from './followed-folders.ts';
 import { InstalledPacks } from './installed-packs.ts';
 import { Installer } from './installer.ts';
+import { Leftovers } from './leftovers.ts';
 import { PackBook } from './pack-book.ts';
 import { packRoutes } from './pack-routes.ts';
 import { PackStore } from './pack-store.ts';
@@ -17,19 +18,17 @@ import { Registries } from './registry/registries.ts';
 import { RegistryStore } from './registry/registry-store.ts';
 import { registryRoutes } from './registry-routes.ts';
 import { Sources } from './sources.ts';
-import { type GonePack, Switcher } from './switcher.ts';
+import { Switcher } from './switcher.ts';
 import type { MarketplaceTables } from './tables.ts';
 
 /** By their ids: the folders of what it can do without may be taken away. */
 const Rights = defineService<PackRights>('packs.rights');
-const Personas = defineService<PersonaDirectory>('persona.directory');
-const Stored = defineService<StoredSettings>('setting.stored');
 const Ceilings = defineExtensionPoint<CeilingSource>('gate.ceilings');
 const Restraints = defineExtensionPoint<PersonaRestraint>('persona.restraints');
 const Servers = defineExtensionPoint<ServerSource>('mcp.sources');
 
-const hourMs = 3_600_000;
-const forgetMs = 30_000;
+const minuteMs = 60_000;
+const hourMs = 60 * minuteMs;
 const followMs = 1_000;
 
 export default definePlugin({
@@ -47,16 +46,17 @@ export default definePlugin({
     (await store.all()).forEach((pack) => installed.put(pack));
     const registries = new Registries({ store: new RegistryStore(tables), fetch, clock, log });
     const sources = new Sources(fetch, registries);
-    const directory = ctx.services.maybe(Personas);
-    const stored = ctx.services.maybe(Stored);
-    const forget = async ({ packId, personas, keepData }: GonePack): Promise<void> => {
-      await (rights.available && rights.get().forget(packId, AbortSignal.timeout(forgetMs)));
-      await (directory.available && directory.get().forget(personas));
-      await (stored.available && !keepData && stored.get().forgetCategory(packId));
+    const traces = ctx.extend.open(PackTraces);
+    const forget = async (pack: GonePack): Promise<void> => {
+      for (const { value } of traces.list()) {
+        await value.forget(pack);
+      }
     };
-    const switcher = new Switcher({ store, plugins, packs: join(data, '../packs'), home: ctx.dataDir, data, self: ctx.id, forget, log });
-    const installer = new Installer({ installed, store, switcher, press, plugins, catalogue: ctx.services.use(Catalogue), rights, settings, clock, ids, log });
-    const book = new PackBook({ installed, installer, sources, store, switcher, plugins, press, data, log });
+    const leftovers = new Leftovers({ store, data, kept: join(ctx.dataDir, 'kept'), forget, behind: (label, work) => void scope.task(label, work), log });
+    const switcher = new Switcher({ store, plugins, leftovers, packs: join(data, '../packs'), home: ctx.dataDir, self: ctx.id, log });
+    const catalogue = ctx.services.use(Catalogue);
+    const installer = new Installer({ installed, store, switcher, leftovers, press, plugins, catalogue, rights, settings, clock, ids, log });
+    const book = new PackBook({ installed, installer, leftovers, sources, store, switcher, plugins, press, data, log });
 
     const followed = new FollowedFolders(book, log);
     scope.interval('follow linked folders', followMs, (signal) => followed.look(signal));
@@ -64,6 +64,7 @@ export default definePlugin({
     ctx.extend.contribute(Restraints, 'marketplace', installed);
     ctx.extend.contribute(Servers, 'marketplace', installed);
     ctx.http.routes([...registryRoutes(registries, installed), ...packRoutes(book)]);
+    scope.interval('clean up after packs', minuteMs, () => leftovers.cleanAgain());
     scope.interval('read registries again', hourMs, (signal) => registries.refreshAll(signal));
     return { book, installer, switcher, installed };
   },

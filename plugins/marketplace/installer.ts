@@ -16,7 +16,9 @@ import {
 
 import type { AskedRights, PackRights } from '../packs/contract.ts';
 import type { InstalledPacks } from './installed-packs.ts';
+import type { Leftovers } from './leftovers.ts';
 import type { HistoryEntry, PackStore } from './pack-store.ts';
+import { toolKeysOf } from './layout/svc-pack.ts';
 import type { Pressed } from './press.ts';
 import { type Preview, previewOf } from './preview.ts';
 import type { Fetched } from './sources.ts';
@@ -27,6 +29,7 @@ export interface InstallerParts {
   readonly installed: InstalledPacks;
   readonly store: PackStore;
   readonly switcher: Switcher;
+  readonly leftovers: Leftovers;
   readonly press: ThreadHandle;
   readonly plugins: PluginDirectory;
   readonly catalogue: Pick<DeclaredCatalogue, 'personas' | 'skills'>;
@@ -121,10 +124,13 @@ export class Installer {
       const { installed, switcher, store, ids } = this.#parts;
       const { lock, before } = installed.existing(packId);
       const exchange = { packId, token: ids.token(9), beforeHash: lock.content_hash };
-      await switcher.take(exchange, { keepData, personas: [...new Set([...lock.personas, ...(before?.personas ?? [])])] }, () =>
-        store.leave(packId, this.#entry(lock, 'uninstall', by)),
-      );
-      installed.forget(packId);
+      const both = [lock, ...(before === undefined ? [] : [before])];
+      const personas = [...new Set(both.flatMap((one) => one.personas))];
+      const tools = [...new Set(both.flatMap(({ manifest }) => toolKeysOf(manifest)))];
+      await switcher.take(exchange, { keepData, personas, tools }, async () => {
+        await store.leave(packId, this.#entry(lock, 'uninstall', by));
+        installed.forget(packId);
+      });
     });
   }
 
@@ -200,7 +206,7 @@ export class Installer {
   }
 
   async #put(preview: Preview, token: string, word: Word, linked: string | undefined): Promise<Outcome> {
-    const { installed, rights, clock, settings } = this.#parts;
+    const { installed, leftovers, rights, clock, settings } = this.#parts;
     const { lock } = preview;
     const old = installed.find(lock.id);
     const now = clock.now();
@@ -219,6 +225,8 @@ export class Installer {
       installed.put(pack);
       return { pack, preview };
     }
+    // Before anything is given to it: what a pack of this id has left takes everything with it.
+    await leftovers.cleaned(lock.id);
     const granted = lock.rights_hash === null || rights.get().isGranted(lock.id, lock.rights_hash);
     if (!granted) {
       await rights.get().grant(lock.id, this.#rightsOf(lock), word.by.id);

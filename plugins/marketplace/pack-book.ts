@@ -16,6 +16,7 @@ import {
 import type { Ceiling } from '../gate/contract.ts';
 import type { InstalledPacks } from './installed-packs.ts';
 import type { Installer, Outcome, Word } from './installer.ts';
+import type { Leftovers } from './leftovers.ts';
 import type { PackStore } from './pack-store.ts';
 import { connectsItself, type Preview } from './preview.ts';
 import { rulesVersion } from './scan/rules.ts';
@@ -27,6 +28,7 @@ import type { Admitted, HistoryRow, Installed, Origin } from './tables.ts';
 export interface PackBookParts {
   readonly installed: InstalledPacks;
   readonly installer: Installer;
+  readonly leftovers: Leftovers;
   readonly sources: Sources;
   readonly store: PackStore;
   readonly switcher: Switcher;
@@ -133,19 +135,22 @@ export class PackBook {
     return this.#parts.store.history(packId, page);
   }
 
-  async purge(packId: string): Promise<void> {
-    const { installed, store, data } = this.#parts;
-    if (installed.find(packId) !== undefined) {
-      throw new SvcError('conflict', `${packId} is installed; uninstall it first`, { reason: 'marketplace.still_installed' });
-    }
-    if ((await store.purge(packId)) === 0) {
-      throw new SvcError('not_found', `nothing is left of a pack "${packId}"`, { reason: 'marketplace.nothing_left' });
-    }
-    // Of packs only: a plugin that ships with svc has no history here.
-    const folder = join(data, packId);
-    if (existsSync(folder) && this.statusOf(packId) === undefined) {
-      rmSync(folder, { recursive: true, force: true });
-    }
+  purge(packId: string): Promise<void> {
+    const { installed, installer, leftovers, store, data } = this.#parts;
+    return installer.inTurn(async () => {
+      if (installed.find(packId) !== undefined) {
+        throw new SvcError('conflict', `${packId} is installed; uninstall it first`, { reason: 'marketplace.still_installed' });
+      }
+      await leftovers.cleaned(packId);
+      if ((await store.purge(packId)) === 0) {
+        throw new SvcError('not_found', `nothing is left of a pack "${packId}"`, { reason: 'marketplace.nothing_left' });
+      }
+      // Of packs only: a plugin that ships with svc has no history here.
+      const folder = join(data, packId);
+      if (existsSync(folder) && this.statusOf(packId) === undefined) {
+        rmSync(folder, { recursive: true, force: true });
+      }
+    });
   }
 
   /** What was installed by older rules is looked through again; a pack that would be blocked now is switched off. */

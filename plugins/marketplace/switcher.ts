@@ -1,8 +1,10 @@
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 
+import type { GonePack } from 'svc/pack-traces';
 import { isSvcError, type Logger, messageOf, type PluginDirectory, type PluginStatus, SvcError } from 'svc/sdk';
 
+import type { Leftovers } from './leftovers.ts';
 import type { PackStore } from './pack-store.ts';
 import type { ChangeRow } from './tables.ts';
 
@@ -13,21 +15,10 @@ export interface SwitcherParts {
   readonly packs: string;
   /** Of this room: staged and kept folders. */
   readonly home: string;
-  /** Data folders of plugins, by id. */
-  readonly data: string;
   /** This plugin, which asks the host to look around. */
   readonly self: string;
-  readonly forget: (pack: GonePack) => Promise<void>;
+  readonly leftovers: Leftovers;
   readonly log: Logger;
-}
-
-/** A pack that was taken away. */
-export interface GonePack {
-  readonly packId: string;
-  /** Names of the personas that it and its version before brought. */
-  readonly personas: readonly string[];
-  /** Whoever took it away keeps its tables and settings for a later install. */
-  readonly keepData: boolean;
 }
 
 export interface Exchange {
@@ -64,7 +55,7 @@ export class Switcher {
   /** Puts a staged folder in place; `settle` commits what is known of it. When either fails, what was there before serves on. */
   async put({ packId, token, beforeHash }: Exchange, settle: () => Promise<void>): Promise<void> {
     const { store, packs } = this.#parts;
-    const change: ChangeRow = { pack_id: packId, step: 'switching', token, before_hash: beforeHash ?? null, keep_data: 0, personas: '[]' };
+    const change: ChangeRow = { pack_id: packId, step: 'switching', token, before_hash: beforeHash ?? null, keep_data: 0, personas: '[]', tools: '[]' };
     mkdirSync(packs, { recursive: true, mode: 0o700 });
     this.#makeRoom(change);
     await store.begin(change);
@@ -82,10 +73,10 @@ export class Switcher {
   }
 
   /** Takes a pack away; `settle` commits that it is gone. What it leaves is cleaned afterwards. */
-  async take({ packId, token, beforeHash }: Exchange, { keepData, personas }: Omit<GonePack, 'packId'>, settle: () => Promise<void>): Promise<void> {
+  async take({ packId, token, beforeHash }: Exchange, { keepData, personas, tools }: Omit<GonePack, 'packId'>, settle: () => Promise<void>): Promise<void> {
     const change: ChangeRow = {
       ...{ pack_id: packId, step: 'switching', token, before_hash: beforeHash ?? null },
-      ...{ keep_data: keepData ? 1 : 0, personas: JSON.stringify(personas) },
+      ...{ keep_data: keepData ? 1 : 0, personas: JSON.stringify(personas), tools: JSON.stringify(tools) },
     };
     this.#makeRoom(change);
     await this.#parts.store.begin(change);
@@ -99,18 +90,26 @@ export class Switcher {
       await this.#undo(change);
       throw error;
     }
-    await this.clean(change);
+    this.#parts.leftovers.cleanBehind(change);
   }
 
   /** What a kill has left: a switch that was not committed is undone, a cleaning done again. */
   async recover(installed: ReadonlyMap<string, readonly string[]>): Promise<void> {
-    const { store, home, log } = this.#parts;
-    for (const change of await store.changes()) {
-      log.warn(
-        { event: 'marketplace.change_recovered', pack: change.pack_id, step: change.step },
-        'a change of a pack was cut off; it is undone, or its cleaning done again',
-      );
-      await (change.step === 'cleaning' ? this.clean(change) : this.#undo(change));
+    const { store, home, log, plugins, self, leftovers } = this.#parts;
+    const changes = await store.changes();
+    const [cleanings, switches] = [changes.filter(({ step }) => step === 'cleaning'), changes.filter(({ step }) => step === 'switching')];
+    changes.forEach(({ pack_id: pack, step }) =>
+      log.warn({ event: 'marketplace.change_recovered', pack, step }, 'a change of a pack was cut off; it is undone, or its cleaning done again'),
+    );
+    for (const change of switches) {
+      await this.#undo(change);
+    }
+    if (cleanings.length > 0) {
+      // All that can come up has come up when this resolves: whoever keeps something of packs is there to be asked.
+      await plugins.enable(self);
+    }
+    for (const change of cleanings) {
+      await leftovers.tryToClean(change);
     }
     rmSync(join(home, 'staging'), { recursive: true, force: true });
     const kept = join(home, 'kept');
@@ -127,16 +126,6 @@ export class Switcher {
     if (hashes.length === 0) {
       rmSync(folder, { recursive: true, force: true });
     }
-  }
-
-  async clean({ pack_id: packId, keep_data: keepData, personas }: ChangeRow): Promise<void> {
-    const { store, data, forget } = this.#parts;
-    await forget({ packId, keepData: keepData !== 0, personas: JSON.parse(personas) as string[] });
-    if (keepData === 0) {
-      rmSync(join(data, packId), { recursive: true, force: true });
-    }
-    this.tidy(packId, []);
-    await store.forget(packId);
   }
 
   /** The place that the folder of before goes to, which an earlier change may have left filled. */

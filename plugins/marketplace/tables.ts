@@ -61,6 +61,7 @@ export interface MarketplaceTables {
     before_hash: string | null;
     keep_data: number;
     personas: Generated<string>;
+    tools: Generated<string>;
   };
   marketplace_history: {
     id: Generated<number>;

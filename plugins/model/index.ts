@@ -1,3 +1,4 @@
+import { PackTraces } from 'svc/pack-traces';
 import { BuildInfo, definePlugin, type PluginContext } from 'svc/sdk';
 
 import { askingRoutes } from './asking-routes.ts';
@@ -46,6 +47,7 @@ export default definePlugin({
     });
 
     ctx.services.provide(ModelRuns, () => calls);
+    ctx.extend.contribute(PackTraces, 'model', { forget: ({ personas }) => budget.forgetPersonas(personas) });
     const invalidate = (): readonly string[] =>
       shipped.map((provider) => {
         provider.forget();

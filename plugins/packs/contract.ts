@@ -19,8 +19,6 @@ export interface PackRights {
   withdraw(id: string, hash: string): Promise<void>;
   /** What holds the code of packs on this machine, in a sentence. */
   confinement(): Promise<string>;
-  /** Nothing of a pack is left: no grant, no process, no copy of its files. Waits for processes that still end. */
-  forget(id: string, signal: AbortSignal): Promise<void>;
 }
 
 export const PackRights = defineService<PackRights>('packs.rights');

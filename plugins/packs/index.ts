@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import { isSea } from 'node:sea';
 
+import { PackTraces } from 'svc/pack-traces';
 import { BuildInfo, definePlugin, defineService, PackLoader, Plugins } from 'svc/sdk';
 
 import type { GateContract } from '../gate/contract.ts';
@@ -42,7 +43,9 @@ export default definePlugin({
       random: () => Buffer.from(ids.token(6), 'base64url').readUIntBE(0, 6) / 2 ** 48,
     });
     ctx.services.provide(PackLoader, () => loader);
-    ctx.services.provide(PackRights, () => new Granting({ acceptances, closed, cacheDir, confinement, runs: (id) => loader.runs(id) }));
+    const granting = new Granting({ acceptances, closed, cacheDir, confinement, runs: (id) => loader.runs(id) });
+    ctx.services.provide(PackRights, () => granting);
+    ctx.extend.contribute(PackTraces, 'packs', { forget: ({ packId }) => granting.forget(packId) });
     ctx.http.routes(packRoutes(acceptances, ctx.services.use(Plugins), (id) => loader.processOf(id)));
     scope.occupy(() => `${loader.size} processes of packs`, { begin: () => undefined, end: () => loader.leave(), endMs: leaveMs });
   },

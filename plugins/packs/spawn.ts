@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { realpathSync } from 'node:fs';
+import { constants, getPriority, setPriority } from 'node:os';
 import { isAbsolute, join } from 'node:path';
 import type { Duplex, Readable } from 'node:stream';
 
@@ -78,13 +79,25 @@ function allowedEnvironment(env: Readonly<Record<string, string>>): Record<strin
 
 const quoted = (flag: string): string => `"${flag.replace(/[\\"]/g, '\\$&')}"`;
 
+const niceness = 10;
+
+/** Where processors are short svc comes first: a pack in a loop takes what is left of them. */
+function giveWay(pid: number): void {
+  try {
+    setPriority(pid, Math.min(getPriority() + niceness, constants.priority.PRIORITY_LOW));
+  } catch {
+    // It is over already, or the system gives no priorities: the limits hold all the same.
+  }
+}
+
 function started([command, ...args]: readonly string[], env: Record<string, string>): Promise<Spawned> {
   return new Promise((resolve, reject) => {
     const child = spawn(command!, args, { env, stdio: ['ignore', 'pipe', 'pipe', 'pipe'], cwd: '/' });
     // Stays for the life of the process: a failing `kill` is told here too, and must not end the host.
     child.on('error', (error) => reject(new SvcError('unavailable', `cannot start a child process: ${messageOf(error)}`, { cause: error })));
-    child.once('spawn', () =>
-      resolve({ process: child, pid: child.pid!, channel: child.stdio[channelFd] as Duplex, stdout: child.stdout!, stderr: child.stderr! }),
-    );
+    child.once('spawn', () => {
+      giveWay(child.pid!);
+      resolve({ process: child, pid: child.pid!, channel: child.stdio[channelFd] as Duplex, stdout: child.stdout!, stderr: child.stderr! });
+    });
   });
 }

@@ -23,8 +23,6 @@ export interface PersonaDirectory {
   find(name: string): KnownPersona | undefined;
   /** Without a model: ranks `when_to_use`, name and description against the question. */
   route(question: string): Route;
-  /** What is kept under names that no persona has any more: how often each changed. */
-  forget(names: readonly string[]): Promise<void>;
   /** `initial_prompt` with the spawn context filled in; absent placeholders are empty. */
   initialPrompt(persona: Persona, context: Readonly<Record<string, unknown>>, principal: Principal): string;
 }

@@ -61,6 +61,7 @@ export class Directory implements PersonaDirectory {
     return { persona: first, why, clear, candidates };
   }
 
+  /** What is kept under names that no persona has any more: how often each changed. */
   async forget(names: readonly string[]): Promise<void> {
     await this.#ports.versions.forget(names.filter((name) => this.find(name) === undefined));
   }

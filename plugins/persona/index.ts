@@ -1,3 +1,4 @@
+import { PackTraces } from 'svc/pack-traces';
 import { Board, Catalogue, definePlugin, defineService } from 'svc/sdk';
 
 import type { ForeignPrograms } from '../programs/contract.ts';
@@ -34,6 +35,7 @@ export default definePlugin({
 
     await Promise.all([own.load(), versions.load()]);
     ctx.services.provide(Personas, () => directory);
+    ctx.extend.contribute(PackTraces, 'persona', { forget: ({ personas }) => directory.forget(personas) });
     ctx.http.routes(personaRoutes(directory, own, ctx.services.maybe(Files)));
   },
 });

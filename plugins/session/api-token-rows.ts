@@ -43,6 +43,20 @@ export class ApiTokenRows {
       .executeTakeFirst();
   }
 
+  /** Those that name an action of the area. */
+  async naming(area: string): Promise<readonly ApiTokenRow[]> {
+    const rows = await this.#db.selectFrom('session_api_tokens').selectAll().where('actions', 'like', `%"${area}:%`).execute();
+    return rows;
+  }
+
+  async narrow(id: number, actions: readonly string[]): Promise<void> {
+    await this.#db
+      .updateTable('session_api_tokens')
+      .set({ actions: JSON.stringify(actions) })
+      .where('id', '=', id)
+      .execute();
+  }
+
   async noteUse(id: number, at: number): Promise<void> {
     await this.#db
       .updateTable('session_api_tokens')

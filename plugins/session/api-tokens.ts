@@ -103,6 +103,19 @@ export class ApiTokens {
     this.#parts.ended(sessionOf(row.id), row.user_id);
   }
 
+  /** Actions that are there no more: who brings that name again finds no token that holds them. One that held nothing else ends. */
+  async forgetArea(area: string): Promise<void> {
+    const changed = await this.#parts.store.write(async (rows) => {
+      const naming = await rows.apiTokens.naming(area);
+      for (const { id, actions } of naming) {
+        const left = (JSON.parse(actions) as string[]).filter((action) => !action.startsWith(`${area}:`));
+        await (left.length === 0 ? rows.apiTokens.remove('everyone', id) : rows.apiTokens.narrow(id, left));
+      }
+      return naming;
+    });
+    changed.forEach(({ id }) => this.forget(sessionOf(id)));
+  }
+
   /** Who shows this token; without a wait when it was seen before. */
   recognise(token: string): MaybePromise<Principal | undefined> {
     if (!form.test(token)) {

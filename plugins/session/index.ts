@@ -1,6 +1,7 @@
 import { AsyncResource } from 'node:async_hooks';
 import { join } from 'node:path';
 
+import { PackTraces } from 'svc/pack-traces';
 import { Authenticator, Banner, Catalogue, definePlugin } from 'svc/sdk';
 
 import { Directory, Passwords } from '../iam/contract.ts';
@@ -69,6 +70,7 @@ export default definePlugin({
         return settings.get<string>('auth.registration') === 'open';
       },
     }));
+    ctx.extend.contribute(PackTraces, 'session', { forget: async ({ packId, keepData }) => void (keepData || (await apiTokens.forgetArea(packId))) });
     ctx.http.routes([...authRoutes(signIn, sessions), ...sessionRoutes(sessions), ...tokenRoutes(apiTokens)]);
     ctx.extend.contribute(Banner, 'setup', { line: (url) => setupToken.bannerLine(url) });
 

@@ -1,6 +1,7 @@
+import { PackTraces } from 'svc/pack-traces';
 import { Board, definePlugin } from 'svc/sdk';
 
-import { SettingChanged, StoredSettings } from './contract.ts';
+import { SettingChanged } from './contract.ts';
 import { RevealAllowance } from './reveal-allowance.ts';
 import { settingRoutes } from './setting-routes.ts';
 import { SystemSettings } from './settings.ts';
@@ -24,12 +25,14 @@ export default definePlugin({
       board.onDeclared(() => stored.apply()),
     );
 
-    ctx.services.provide(StoredSettings, () => ({
-      async forgetCategory(category) {
-        await store.write((rows) => rows.removeAll(category));
-        await stored.refresh();
+    ctx.extend.contribute(PackTraces, 'setting', {
+      async forget({ packId, keepData }) {
+        if (!keepData) {
+          await store.write((rows) => rows.removeAll(packId));
+          await stored.refresh();
+        }
       },
-    }));
+    });
     ctx.http.routes(settingRoutes(new SystemSettings({ board, store, stored, text, clock, allowance, changed })));
   },
 });

@@ -68,13 +68,24 @@ export class EvidenceStore {
       room -= Math.min(bytes, mostBytes);
       return room < 0 || at < oldest;
     });
+    await this.#remove(gone);
+    return gone.length;
+  }
+
+  /** What tools have said that are there no more. */
+  async forget(tools: readonly string[]): Promise<void> {
+    if (tools.length > 0) {
+      await this.#remove(await this.#parts.tables.read.selectFrom('skill_evidence').select('id').where('tool', 'in', tools).execute());
+    }
+  }
+
+  async #remove(gone: readonly { readonly id: number }[]): Promise<void> {
     for (const { id } of gone) {
       // A row without its file answers "not kept any more"; a file without its row would stay for good.
       await rm(this.#fileOf(id), { force: true });
       await rm(`${this.#fileOf(id)}.part`, { force: true });
-      await tables.write((tx) => tx.deleteFrom('skill_evidence').where('id', '=', id).execute());
+      await this.#parts.tables.write((tx) => tx.deleteFrom('skill_evidence').where('id', '=', id).execute());
     }
-    return gone.length;
   }
 
   async #text(id: number, name: string): Promise<string> {

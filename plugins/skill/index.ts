@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 
+import { PackTraces } from 'svc/pack-traces';
 import { AuditTrail, Catalogue, defineEvent, definePlugin, defineService } from 'svc/sdk';
 
 import type { ApprovalBook, ApprovalOwner, ApprovalStatus } from '../approval/contract.ts';
@@ -55,6 +56,8 @@ export default definePlugin({
     services.provide(SkillRunner, () => runner);
     services.provide(SkillExecutor, () => executions);
     ctx.http.routes(skillRoutes(registry, executions));
+
+    ctx.extend.contribute(PackTraces, 'skill', { forget: async ({ tools, keepData }) => void (keepData || (await evidence.forget(tools))) });
 
     const edgeTools = new EdgeTools({ skills, fleet, log });
     ctx.extend.contribute(ToolSources, 'edge', edgeTools);

@@ -5,7 +5,7 @@ import Database from 'better-sqlite3';
 
 import { counted } from '../counted.ts';
 import type { Outcome } from '../exercise.ts';
-import { ask, manifest, personaText, skillText, startMarket, type Texts, upload, uploadConfirmed } from '../plugins/marketplace/market.ts';
+import { ask, cleaned, manifest, personaText, skillText, startMarket, type Texts, upload, uploadConfirmed } from '../plugins/marketplace/market.ts';
 
 type House = Awaited<ReturnType<typeof startMarket>>;
 
@@ -48,6 +48,7 @@ export async function run({
     await must(200, ask(house, 'POST', '/installed/wheel/rollback'));
     // What the first of its kind leaves for good, such as a compiled pattern, is no residue.
     await cycle();
+    await cleaned(house);
     await house.settled();
     const before = stateOf(house);
     const shots = await fire(house, guns, async () => {
@@ -60,6 +61,7 @@ export async function run({
       }
     });
     await must(200, ask(house, 'POST', '/installed/wheel/enable'));
+    await cleaned(house);
     await house.settled();
     const residue = differences(before, stateOf(house));
     const median = times.toSorted((a, b) => a - b)[Math.floor(times.length / 2)]!;
@@ -107,7 +109,7 @@ function stateOf(house: House): ReadonlyMap<string, string> {
   }
   const db = new Database(join(house.dataDir, 'svc.db'), { readonly: true });
   const tables = db.prepare("select name from sqlite_master where type = 'table'").pluck().all() as string[];
-  for (const table of tables.filter((name) => !/^(?:sqlite_|audit_|marketplace_history|persona_versions)/.test(name))) {
+  for (const table of tables.filter((name) => !/^(?:sqlite_|audit_|marketplace_history)/.test(name))) {
     state.set(`rows ${table}`, String(db.prepare(`select count(*) from "${table}"`).pluck().get()));
   }
   db.close();

@@ -27,6 +27,7 @@ export const libraries: Readonly<Record<string, readonly string[]>> = {
   connection: [],
   im: [],
   'markdown-file': [],
+  'pack-traces': [],
   rca: [],
   store: ['flow', 'query', 'probe'],
 };

@@ -152,6 +152,15 @@ describe('a scope', () => {
     assert.equal(ended, true);
   });
 
+  test('a task that is over is no effect any more', async () => {
+    const owned = scope();
+    owned.arm();
+    owned.task('once', async () => undefined);
+    assert.equal(owned.size, 1);
+    await pause(1);
+    assert.equal(owned.size, 0);
+  });
+
   test('can announce its end before it undoes anything', async () => {
     const owned = scope();
     let undone = false;

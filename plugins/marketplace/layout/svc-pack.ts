@@ -34,7 +34,7 @@ export function svcForm(files: PackFiles, naming: Naming): PackForm {
       reason: 'marketplace.name_taken',
     });
   }
-  const ownTools = (Array.isArray(manifest['skills']) ? (manifest['skills'] as { key?: unknown }[]) : []).map(({ key }) => String(key));
+  const ownTools = toolKeysOf(manifest);
   return {
     layout: 'svc',
     id,
@@ -49,6 +49,10 @@ export function svcForm(files: PackFiles, naming: Naming): PackForm {
     ignored: [],
   };
 }
+
+/** Keys of the skills that its code answers. */
+export const toolKeysOf = (manifest: Readonly<Record<string, unknown>>): readonly string[] =>
+  (Array.isArray(manifest['skills']) ? (manifest['skills'] as ({ key?: unknown } | null)[]) : []).map((skill) => String(skill?.key));
 
 function manifestOf(bytes: Uint8Array): Readonly<Record<string, unknown>> {
   try {

@@ -102,6 +102,13 @@ export class Budget {
     };
   }
 
+  /** What personas have used that are there no more; what their models, runs and sessions have used still counts. */
+  async forgetPersonas(names: readonly string[]): Promise<void> {
+    if (names.length > 0) {
+      await this.#ports.tables.write((tx) => usageStore(tx).forgetPersonas(names));
+    }
+  }
+
   async tidy(): Promise<void> {
     const oldest = dayOf(this.#ports.clock.now() - keepDays * dayMs);
     await this.#ports.tables.write((tx) => usageStore(tx).removeBefore(oldest));

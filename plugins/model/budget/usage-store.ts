@@ -57,6 +57,10 @@ export const usageStore = (db: ModelDb) => ({
     }
   },
 
+  async forgetPersonas(names: readonly string[]): Promise<void> {
+    await db.deleteFrom('model_usage').where('scope', '=', 'persona').where('ref', 'in', names).execute();
+  },
+
   byModel(day: string): Promise<UsageRow[]> {
     return db.selectFrom('model_usage').selectAll().where('day', '=', day).where('scope', '=', 'model').orderBy('ref').execute();
   },

@@ -21,6 +21,8 @@ export interface GrantingParts {
 }
 
 const lookMs = 20;
+/** After this nothing but a broken kernel keeps a process. */
+const longestEndMs = 30_000;
 
 type Kind = 'text' | 'list' | 'map';
 const kinds: Readonly<Record<string, Kind>> = {
@@ -55,8 +57,10 @@ export class Granting implements PackRights {
     await this.#parts.acceptances.drop(id, hash);
   }
 
-  async forget(id: string, signal: AbortSignal): Promise<void> {
+  /** Nothing of a pack is left: no grant, no process, no copy of its files. Waits for processes that still end. */
+  async forget(id: string): Promise<void> {
     const { acceptances, runs, cacheDir } = this.#parts;
+    const signal = AbortSignal.timeout(longestEndMs);
     await acceptances.drop(id, undefined);
     while (runs(id)) {
       signal.throwIfAborted();

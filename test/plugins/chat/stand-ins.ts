@@ -29,7 +29,6 @@ export const directory = (...personas: readonly KnownPersona[]): PersonaDirector
   list: () => personas,
   find: (name) => personas.find((each) => each.name === name),
   route: () => ({ persona: personas[0]!, why: 'the only one', clear: true, candidates: [] }),
-  forget: async () => undefined,
   initialPrompt: (each) => each.initial_prompt,
 });
 

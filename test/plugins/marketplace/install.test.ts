@@ -5,7 +5,7 @@ import { test } from 'node:test';
 
 import { useNoLeaks } from 'svc/testing';
 
-import { ask, folderFor, manifest, personaText, sha256, skillText, startMarket, tgz, upload, uploadConfirmed } from './market.ts';
+import { ask, cleaned, folderFor, manifest, personaText, sha256, skillText, startMarket, tgz, upload, uploadConfirmed } from './market.ts';
 
 test('a pack of texts is installed by one call, serves at once, is updated, rolled back, and leaves nothing', async (t) => {
   const house = await startMarket(t);
@@ -78,6 +78,7 @@ test('code waits for the hash of what was shown, then serves; a version that doe
   assert.equal((await ask(house, 'GET', '/installed/lamp')).body.version, '1.0.0');
 
   assert.equal((await ask(house, 'DELETE', '/installed/lamp')).status, 204);
+  await cleaned(house);
   assert.deepEqual([existsSync(join(house.dataDir, 'cache/packs/lamp')), existsSync(join(house.dataDir, 'plugins/lamp'))], [false, false]);
   assert.equal((await house.fetch('/api/v1/packs/lamp')).status, 404);
 });

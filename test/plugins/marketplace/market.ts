@@ -4,8 +4,10 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { TestContext } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 
+import Database from 'better-sqlite3';
 import { startTestHost, type TestHost, type TestHostOptions } from 'svc/testing';
 
 export type Texts = Readonly<Record<string, string | Uint8Array>>;
@@ -110,6 +112,19 @@ export const upload = (house: TestHost, files: Texts | Buffer, query = ''): Prom
 /** The hash that confirms the preview in the answer. */
 export const confirmOf = ({ details = [] }: { details?: { path: string; message: string }[] }): string =>
   details.find(({ path }) => path === '/confirm')?.message ?? 'none';
+
+/** Resolves when nothing of an uninstalled pack is left to be cleaned. */
+export async function cleaned({ dataDir }: Pick<TestHost, 'dataDir'>): Promise<void> {
+  const db = new Database(join(dataDir, 'svc.db'), { readonly: true });
+  try {
+    const left = db.prepare('select count(*) from marketplace_changes').pluck();
+    for (const deadline = Date.now() + 60_000; left.get() !== 0; await sleep(20)) {
+      assert.ok(Date.now() < deadline, 'what packs have left is cleaned');
+    }
+  } finally {
+    db.close();
+  }
+}
 
 /** Sends it again with the hash of the preview that came back. */
 export async function uploadConfirmed(house: TestHost, files: Texts | Buffer, reason = ''): Promise<Reply> {

@@ -9,7 +9,7 @@ import { after, before, describe, test } from 'node:test';
 
 import type { TestHost } from 'svc/testing';
 
-import { ask, manifest, startMarket, uploadConfirmed } from '../marketplace/market.ts';
+import { ask, cleaned, manifest, startMarket, uploadConfirmed } from '../marketplace/market.ts';
 
 const get = (path: string) => ({ method: 'GET', path: `/api/v1/asker${path}`, access: 'any', summary: 'For a test.' });
 const asker = (port: number) => ({
@@ -221,6 +221,7 @@ describe('a pack that asks and streams', () => {
     const kept = join(house.dataDir, 'cache/packs');
     assert.ok(readdirSync(kept).some((name) => name.startsWith('asker')));
     assert.equal((await ask(house, 'DELETE', '/installed/asker')).status, 204);
+    await cleaned(house);
     assert.deepEqual(
       readdirSync(kept).filter((name) => name.startsWith('asker')),
       [],

@@ -1,0 +1,83 @@
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+
+import type { GonePack } from 'svc/pack-traces';
+import { type Logger, messageOf } from 'svc/sdk';
+
+import type { PackStore } from './pack-store.ts';
+import type { ChangeRow } from './tables.ts';
+
+export interface LeftoversParts {
+  readonly store: PackStore;
+  /** Data folders of plugins, by id. */
+  readonly data: string;
+  /** Folders of versions that were kept, by pack. */
+  readonly kept: string;
+  /** Asks whoever keeps something of packs. */
+  readonly forget: (pack: GonePack) => Promise<void>;
+  /** Work that nobody waits for. */
+  readonly behind: (label: string, work: () => Promise<void>) => void;
+  readonly log: Logger;
+}
+
+/** What packs leave that were taken away: a row says what is still to be cleaned, until all of it is. */
+export class Leftovers {
+  readonly #parts: LeftoversParts;
+  /** By pack. */
+  readonly #cleanings = new Map<string, Promise<void>>();
+
+  constructor(parts: LeftoversParts) {
+    this.#parts = parts;
+  }
+
+  /** Not before whoever asked is answered: their request still holds the generation whose end is waited for. */
+  cleanBehind(change: ChangeRow): void {
+    this.#parts.behind(`clean up after ${change.pack_id}`, () => this.tryToClean(change));
+  }
+
+  /** Resolves when nothing is left of an uninstall: a later install must not find it. */
+  async cleaned(packId: string): Promise<void> {
+    await this.#cleanings.get(packId)?.catch(() => undefined);
+    const left = (await this.#parts.store.changes()).find((change) => change.pack_id === packId && change.step === 'cleaning');
+    if (left !== undefined) {
+      await this.#clean(left);
+    }
+  }
+
+  /** Those whose cleaning has failed. */
+  async cleanAgain(): Promise<void> {
+    for (const change of await this.#parts.store.changes()) {
+      if (change.step === 'cleaning' && !this.#cleanings.has(change.pack_id)) {
+        await this.tryToClean(change);
+      }
+    }
+  }
+
+  async tryToClean(change: ChangeRow): Promise<void> {
+    try {
+      await this.#clean(change);
+    } catch (error) {
+      this.#parts.log.error(
+        { event: 'marketplace.not_cleaned', pack: change.pack_id, cause: messageOf(error) },
+        'what a pack has left could not be taken away; it is tried again',
+      );
+    }
+  }
+
+  #clean(change: ChangeRow): Promise<void> {
+    const { pack_id: packId } = change;
+    const cleaning = this.#cleanings.get(packId) ?? this.#cleanNow(change).finally(() => this.#cleanings.delete(packId));
+    this.#cleanings.set(packId, cleaning);
+    return cleaning;
+  }
+
+  async #cleanNow({ pack_id: packId, keep_data: keepData, personas, tools }: ChangeRow): Promise<void> {
+    const { store, data, kept, forget } = this.#parts;
+    await forget({ packId, keepData: keepData !== 0, personas: JSON.parse(personas) as string[], tools: JSON.parse(tools) as string[] });
+    if (keepData === 0) {
+      rmSync(join(data, packId), { recursive: true, force: true });
+    }
+    rmSync(join(kept, packId), { recursive: true, force: true });
+    await store.forget(packId);
+  }
+}
