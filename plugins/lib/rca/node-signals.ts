@@ -88,7 +88,7 @@ function grouped(series: readonly Series[]): ReadonlyMap<string, Series[]> {
 }
 
 function signalOf(deviation: Deviation, likeness: Likeness, kind: SliKind, { kind: sort }: Node): Signal {
-  const correlation = likeness.with(deviation.series);
+  const correlation = likeness.of(deviation);
   const gate = deviation.peak >= gates.strict ? 1 : relaxedGate;
   const { kind: own } = deviation.series;
   const fits = own === kind ? 1 : own === 'latency' || own === 'error_ratio' ? otherAnswer : resource;
@@ -128,6 +128,10 @@ function harm({ series: { kind, unit, worse, metric }, worst, usual }: Deviation
 
 export const clamp = (value: number): number => Math.max(0, Math.min(1, value));
 
+/** Fewer say nothing about how two series move together. */
+const leastPairs = 3;
+const beganWithIt = 0.6;
+
 /** Correlation with the symptom over the incident and as much quiet before it, so that a step is seen as one. */
 class Likeness {
   readonly #symptom: Series | undefined;
@@ -137,6 +141,13 @@ class Likeness {
   constructor(symptom: Series | undefined, windows: Windows) {
     this.#symptom = symptom;
     this.#windows = windows;
+  }
+
+  /** A symptom that was never measured before moves with nothing yet; then what began when it did is like it, as far as anybody can tell. */
+  of({ series, onset_at: onset }: Deviation): number {
+    const { compare } = this.#windows;
+    const isYoung = this.#symptom !== undefined && present(valuesIn(this.#symptom, compare)).length < leastPairs;
+    return isYoung ? (onset !== undefined && onset >= compare.from ? beganWithIt : 0) : this.with(series);
   }
 
   with(series: Series, fill?: number): number {

@@ -1,6 +1,6 @@
 import { type Scene, standsOn } from './blame.ts';
 import { coverageOf, lacks } from './confidence.ts';
-import { type Deviation, floorOf, gates } from './deviation.ts';
+import { type Deviation, floorOf, gates, quietest } from './deviation.ts';
 import type { Confidence, Verdict } from './findings.ts';
 import { valuesIn } from './grid.ts';
 import type { NodeSignals } from './node-signals.ts';
@@ -20,7 +20,7 @@ export interface Judgement {
 const leastCoverage = 0.5;
 
 export function judge(scene: Scene, candidates: readonly Candidate[], symptom: Series | undefined, confidence: Confidence): Judgement {
-  const { snapshot } = scene;
+  const { snapshot, windows } = scene;
   const [best] = candidates;
   const blind = blindSpot(scene, best);
   if (blind !== undefined) {
@@ -35,7 +35,7 @@ export function judge(scene: Scene, candidates: readonly Candidate[], symptom: S
     return { verdict: 'no_anomaly', because: 'load', ...load };
   }
   if (best === undefined) {
-    const thin = coverageOf(snapshot) < 1 || symptom === undefined;
+    const thin = coverageOf(snapshot) < 1 || symptom === undefined || quietest(symptom, windows.baseline) === undefined;
     return { verdict: thin ? 'insufficient_data' : 'no_anomaly', because: thin ? 'thin' : 'nothing' };
   }
   const hidden = unseenBelow(best, scene);

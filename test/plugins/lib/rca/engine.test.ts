@@ -11,6 +11,21 @@ const fresh = (count: number): readonly number[] => Array.from({ length: count }
 
 const ranking = ({ hypotheses }: Findings): readonly string[] => hypotheses.map(({ node }) => node);
 
+/** The same incident in the first minutes of its symptom: nothing is known of how that was before. */
+function unheard(snapshot: Snapshot): Snapshot {
+  const { fired_at: firedAt, node, kind } = snapshot.symptom;
+  return {
+    ...snapshot,
+    series: snapshot.series.map((one) =>
+      one.node === node && one.kind === kind
+        ? { ...one, values: one.values.map((value, at) => (one.from + at * one.step_ms <= firedAt - 2 * one.step_ms ? null : value)) }
+        : one,
+    ),
+    window: { ...snapshot.window, to: firedAt },
+    taken_at: firedAt,
+  };
+}
+
 /** What must not change when names, places and times do. */
 const gist = ({ verdict, confidence, hypotheses, propagation }: Findings, name: (id: string) => string = (id) => id) => ({
   verdict,
@@ -45,6 +60,21 @@ describe('the cause of simulated faults', () => {
       const named = cases.filter(({ snapshot, truth }) => investigate(snapshot).hypotheses.some(({ node }) => truth.nodes.includes(node)));
       assert.ok(named.length >= 5, `${fault}: ${named.length}`);
     }
+  });
+
+  test('is among three when the symptom was never measured before it fired', () => {
+    const young = fresh(20).map((seed) => known(seed));
+    const found = young.filter(({ snapshot, truth }) =>
+      ranking(investigate(unheard(snapshot)))
+        .slice(0, 3)
+        .some((node) => truth.nodes.includes(node)),
+    );
+    assert.ok(found.length >= 17, `${found.length} of ${young.length}`);
+    const calm = fresh(10).map((seed) => investigate(unheard(known(seed, 'calm').snapshot)));
+    assert.ok(
+      calm.every(({ verdict }) => verdict !== 'root_cause'),
+      'a cause is at most suspected',
+    );
   });
 
   test('is not guessed where what would show it was withheld', async () => {
