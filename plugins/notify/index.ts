@@ -24,7 +24,7 @@ import type { NotifyTables } from './tables.ts';
 const sendEveryMs = 200;
 const publishEveryMs = 500;
 const measureEveryMs = 5_000;
-const repeatEveryMs = 60_000;
+const repeatEveryMs = 10_000;
 const hourMs = 3_600_000;
 
 /** By its id: the folder of the devices may be taken away. */
