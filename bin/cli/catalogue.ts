@@ -24,6 +24,7 @@ export interface Found {
 /** The commands that are code: they ask questions, read or write files, or work without a running svc. */
 export const builtIn: Readonly<Record<string, Entry>> = {
   serve: { summary: 'Serve until stopped', load: () => import('../commands/serve.ts') },
+  demo: { area: 'edge', summary: 'Look at a whole svc with simulated hosts and an incident', load: () => import('../commands/demo.ts') },
   install: { summary: 'Make svc a service that starts with this machine', load: () => import('../commands/install.ts') },
   uninstall: { summary: 'Remove that service', load: () => import('../commands/uninstall.ts') },
   login: { area: 'session', summary: 'Sign in, so that commands speak as you', load: () => import('../commands/login.ts') },

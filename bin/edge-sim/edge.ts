@@ -18,10 +18,9 @@ import { Deliveries } from './deliveries.ts';
 import { enrolPatiently, TokenRefused } from './enrol.ts';
 import { type SimulatedHost, hostOf, machineKey } from './host.ts';
 import type { HostKeys } from './keys.ts';
-import type { Push } from './push.ts';
 import { type Random, seeded } from './random.ts';
 import type { Shared } from './shared.ts';
-import { Telemetry } from './telemetry.ts';
+import { type Parcel, Telemetry } from './telemetry.ts';
 
 const healthMs = 60_000;
 const slowMs = { least: 2_000, most: 12_000 };
@@ -45,6 +44,8 @@ export class SimulatedEdge implements Asked {
   #plugins: ReadonlyMap<string, boolean> = new Map([['hostmetrics', true]]);
   #samples = 0;
   #toldHealthAt = 0;
+  /** Of the time before it came, in milliseconds. */
+  #untold: number;
 
   constructor(shared: Shared, number: number) {
     this.#shared = shared;
@@ -52,6 +53,7 @@ export class SimulatedEdge implements Asked {
     this.host = hostOf(shared.options.seed, number);
     this.#random = seeded('life', shared.options.seed, number);
     this.#startedAt = shared.clock.now();
+    this.#untold = shared.options.pastMs ?? 0;
     this.#telemetry = new Telemetry(this.host, this.#random, shared.options, this.#startedAt);
   }
 
@@ -171,7 +173,8 @@ export class SimulatedEdge implements Asked {
     this.#show(keys);
     sessions.set(session, this);
     let cancel = (): void => undefined;
-    const introduced = this.#introduce(session).then(() => {
+    const introduced = this.#introduce(session).then(async () => {
+      await this.#tellPast();
       cancel = this.#beat(session, this.#random() * this.#shared.options.intervalMs);
     });
     introduced.catch((error: unknown) => (tally.problem = messageOf(error)));
@@ -198,6 +201,17 @@ export class SimulatedEdge implements Asked {
     session.emit('buffer', { dropped: 0, queued_bytes: 0, oldest_at: null });
     this.#toldHealthAt = 0;
     this.#tellHealth();
+  }
+
+  /** What it has to tell of the time before it came, once. */
+  async #tellPast(): Promise<void> {
+    const untold = this.#untold;
+    this.#untold = 0;
+    for (const parcel of this.#telemetry.past(this.#startedAt - untold, this.#startedAt)) {
+      if (!this.#shared.signal.aborted) {
+        await this.#send(parcel, false);
+      }
+    }
   }
 
   /** As agents tell it: when something changed, and once a minute. */
@@ -255,18 +269,18 @@ export class SimulatedEdge implements Asked {
 
   #push(cut: boolean): void {
     const measures = this.#plugins.get('hostmetrics') === true;
-    for (const { push, samples = 0, lines = 0, spans = 0 } of this.#telemetry.upTo(this.#shared.clock.now(), { measures })) {
-      this.#send(push, cut, (taken) => {
-        this.#samples += samples;
-        taken.samples += samples;
-        taken.lines += lines;
-        taken.spans += spans;
-      });
+    for (const parcel of this.#telemetry.upTo(this.#shared.clock.now(), { measures })) {
+      void this.#send(parcel, cut);
     }
   }
 
-  #send(push: Push, cut: boolean, taken: (tally: Shared['tally']) => void): void {
+  #send({ push, samples = 0, lines = 0, spans = 0 }: Parcel, cut: boolean): Promise<void> {
     const session = this.#takesPushes ? this.#session : undefined;
-    void this.#deliveries.send(push, { session, transport: this.#transport, authorization: this.#authorization, cut }, taken);
+    return this.#deliveries.send(push, { session, transport: this.#transport, authorization: this.#authorization, cut }, (taken) => {
+      this.#samples += samples;
+      taken.samples += samples;
+      taken.lines += lines;
+      taken.spans += spans;
+    });
   }
 }

@@ -19,6 +19,8 @@ export interface SimOptions {
   readonly logsPerSecond: number;
   /** Of each application of eight hosts, traced from host to host. */
   readonly requestsPerMinute: number;
+  /** How much of the time before they came hosts tell of at first. */
+  readonly pastMs?: number;
   /** What goes wrong with one host, and when it begins, in milliseconds after the start. */
   readonly fault?: { readonly kind: FaultKind; readonly host: number; readonly afterMs: number } | undefined;
 }
@@ -51,7 +53,7 @@ export function simOptions(call: Call): SimOptions {
     ...{ manager: managerOf(call.value('manager')), token: call.value('token') ?? call.environment['SVC_EDGE_TOKEN'], count },
     ...{ ramp: number('ramp', Math.ceil(count / 100), 0, 86_400), seed: call.value('seed') ?? '1', failProb: number('fail-prob', 0, 0, 1) },
     ...{ intervalMs: 1_000 * number('interval', 15, 0.1, 3_600), logsPerSecond: number('logs-per-second', 0, 0, 1_000) },
-    requestsPerMinute: number('requests-per-minute', 0, 0, 6_000),
+    ...{ requestsPerMinute: number('requests-per-minute', 0, 0, 6_000), pastMs: 1_000 * number('past', 0, 0, 7 * 86_400) },
     fault: faultOf(call.value('fault'), 1_000 * number('fault-after', 0, 0, 86_400)),
   };
 }

@@ -14,6 +14,9 @@ export interface Parcel {
   readonly spans?: number;
 }
 
+const pastStepMs = 60_000;
+const pastPushMs = 600_000;
+
 type Told = Pick<SimOptions, 'seed' | 'count' | 'fault' | 'intervalMs' | 'metrics' | 'logsPerSecond' | 'requestsPerMinute'>;
 
 /** All that a simulated host has to tell, in the forms in which agents tell it. */
@@ -45,6 +48,17 @@ export class Telemetry {
     const since = this.#toldTo ?? now - this.#options.intervalMs;
     this.#toldTo = now;
     return [...(measures ? [this.#measured(now)] : []), ...this.#happened(since, now)];
+  }
+
+  /** What there would have been to tell before it came, minute by minute; what happened meanwhile in fewer pushes. */
+  *past(from: number, to: number): Generator<Parcel> {
+    this.#toldTo = to;
+    for (let at = from; at < to; at += pastStepMs) {
+      yield this.#measured(at);
+    }
+    for (let at = from; at < to; at += pastPushMs) {
+      yield* this.#happened(at, Math.min(at + pastPushMs, to));
+    }
   }
 
   #measured(now: number): Parcel {

@@ -29,6 +29,7 @@ export const command: Command = {
       about:
         'requests of each application: eight hosts are one, and each asks the next ones to serve a request, which leaves spans; default 0, and no applications',
     },
+    past: { value: 'seconds', about: 'how much of the time before they came hosts tell of at first, minute by minute; default 0' },
     fault: { value: 'kind:host', about: 'what goes wrong with one of them: cpu, memory, disk or io, such as cpu:3; hosts that depend on it slow down too' },
     'fault-after': { value: 'seconds', about: 'when that begins, from the start of the host; default 0' },
   },
