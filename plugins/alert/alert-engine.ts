@@ -211,7 +211,7 @@ export class AlertEngine {
 
   #addRoutes(backEnds: readonly BackEnd[]): void {
     const { book } = this.#parts;
-    const operations = new Operations({ ledger: this.#ledger, clock: this.#ctx.clock, gateInputs: () => this.#gateInputs() });
+    const operations = new Operations({ ledger: this.#ledger, instances: this.#instances, clock: this.#ctx.clock, gateInputs: () => this.#gateInputs() });
     this.#ctx.services.provide(IncidentDeeds, () => operations);
     this.#ctx.http.routes([
       ...incidentRoutes({

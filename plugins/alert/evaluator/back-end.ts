@@ -148,13 +148,13 @@ export class BackEnd {
   }
 }
 
-/** Asks each store in one round what all of these legs ask, each question once. */
+/** Asks each store in one round what all of these legs ask, each question once; undefined: nobody has asked that. */
 export function askTogether(
-  legs: readonly Leg[],
+  legs: readonly Pick<Leg, 'store' | 'query'>[],
   backEnds: ReadonlyMap<StoreName, BackEnd>,
   timeFor: (store: StoreName) => number,
   timeoutMs: number,
-): (leg: Leg) => Promise<Asked> {
+): (leg: Pick<Leg, 'store' | 'query'>) => Promise<Asked> | undefined {
   const replies = new Map<StoreName, ReadonlyMap<string, Promise<Asked>>>();
   for (const [store, backEnd] of backEnds) {
     const queries = [...new Set(legs.filter((leg) => leg.store === store).map(({ query }) => query))];
@@ -162,7 +162,7 @@ export function askTogether(
       replies.set(store, backEnd.round(queries, timeFor(store), timeoutMs));
     }
   }
-  return ({ store, query }) => replies.get(store)!.get(query)!;
+  return ({ store, query }) => replies.get(store)?.get(query);
 }
 
 const partsOf = (queries: readonly string[], size: number): readonly (readonly string[])[] =>

@@ -6,7 +6,7 @@ import type { Leg, Plan, RenderAnnotations, RenderLabels, Rule, RuleBook, RuleCh
 import type { AlertSeries } from './alert-series.ts';
 import { answerRows, excessOf } from './answer-rows.ts';
 import { Attempts, type FailingWork } from './attempts.ts';
-import { askTogether, type Asked, type BackEnd, type StoreName } from './back-end.ts';
+import { askTogether, type BackEnd, type StoreName } from './back-end.ts';
 import type { EvaluatorCounters } from './counters.ts';
 import { withEtas } from './eta.ts';
 import { Heartbeat } from './heartbeat.ts';
@@ -14,7 +14,7 @@ import { applyRuleChange, reconcile } from './rule-changes.ts';
 import { ScheduledRule } from './scheduled-rule.ts';
 import { ownRuleOf, ownRules, type OwnState } from './own-rules.ts';
 import { type Finding, Findings } from './findings.ts';
-import { lookAgain, type SecondLook } from './second-look.ts';
+import { lookAgain, measuresToAsk, type SecondLook } from './second-look.ts';
 import { StaleInstances } from './stale-instances.ts';
 import { sweep } from './sweep.ts';
 import type { Timeline } from './timeline.ts';
@@ -166,7 +166,7 @@ export class Evaluator {
   async #evaluateSlot(slot: number, rules: readonly ScheduledRule[]): Promise<void> {
     const { backEnds, delayOf } = this.#parts;
     const asked = rules.filter((scheduled) => !this.#ownRules.includes(scheduled));
-    const legs = asked.flatMap(({ plan }) => plan.legs);
+    const legs = asked.flatMap(({ rule, plan }) => [...plan.legs, ...measuresToAsk(plan, this.#parts.ledger.instances.get(rule.id))]);
     const timeoutMs = Math.min(longestMs, ...asked.map(({ intervalMs }) => intervalMs));
     const replyTo = askTogether(legs, backEnds, (store) => slot - delayOf(store), timeoutMs);
     await Promise.all(
@@ -174,11 +174,11 @@ export class Evaluator {
     );
   }
 
-  async #evaluate(scheduled: ScheduledRule, slot: number, replyTo: (leg: Leg) => Promise<Asked>): Promise<void> {
+  async #evaluate(scheduled: ScheduledRule, slot: number, replyTo: ReturnType<typeof askTogether>): Promise<void> {
     scheduled.running = true;
     try {
       const { rule, plan } = scheduled;
-      const answers = await Promise.all(plan.legs.map(replyTo));
+      const answers = await Promise.all(plan.legs.map((leg) => replyTo(leg)!));
       const failed = answers.findIndex(({ answer }) => answer instanceof Error);
       scheduled.ms = answers.reduce((sum, { ms }) => sum + ms, 0);
       if (failed >= 0) {
@@ -197,13 +197,14 @@ export class Evaluator {
       const asking = {
         frame,
         ask: ({ store }: Leg, query: string) =>
+          replyTo({ store, query }) ??
           backEnds
             .get(store)!
             .round([query], slot - delayOf(store), Math.min(againMs, scheduled.intervalMs))
             .get(query)!,
       };
       const rows = await withEtas(found, { ...asking, isNew: (key) => instances?.get(key)?.phase !== 'firing' });
-      await this.#store(scheduled, slot, await lookAgain(rows, { ...asking, instances, unseen: this.#stale.of(rule.id), slot, render }));
+      await this.#store(scheduled, slot, await lookAgain(rows, { ...asking, instances, slot, render }));
       scheduled.succeeded();
     } catch (error) {
       scheduled.unstored += 1;
@@ -214,7 +215,7 @@ export class Evaluator {
   }
 
   async #evaluateOwn(own: ScheduledRule, slot: number): Promise<void> {
-    await this.#store(own, slot, { rows: [ownRuleOf(own.rule)!.rows(this.#ownState())], unknown: new Set() });
+    await this.#store(own, slot, { rows: [ownRuleOf(own.rule)!.rows(this.#ownState())], unknown: new Set(), heard: new Map() });
   }
 
   #ownState(): OwnState {

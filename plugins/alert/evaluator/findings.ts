@@ -49,6 +49,7 @@ export interface FindingsParts {
 
 /** What one transaction of the ledger takes on. */
 const mostInTransaction = 100;
+const mostSteps = 50;
 
 /** What evaluations have found, on its way into instances, incidents and notices. */
 export class Findings {
@@ -81,8 +82,10 @@ export class Findings {
 
   async #storeAll(): Promise<void> {
     const { isCurrent, log } = this.#parts;
-    // Answers of one batch come in the same tick of the event loop.
-    await Promise.resolve();
+    // Answers of one batch come in the same tick of the event loop, and take more steps to here where something has ceased to fire.
+    for (let step = 0; step < mostSteps; step++) {
+      await Promise.resolve();
+    }
     while (this.#waiting.length > 0) {
       const batch = this.#waiting.splice(0, mostInTransaction);
       try {

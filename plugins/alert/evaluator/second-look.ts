@@ -1,15 +1,14 @@
-import type { Leg, RenderAnnotations } from '../rule.ts';
+import type { Leg, Plan, RenderAnnotations } from '../rule.ts';
 import type { TemplateQuery } from '../template-functions.ts';
 import { askForAnnotations } from './annotation-queries.ts';
 import { type AnswerFrame, type AnswerRows, answerRows } from './answer-rows.ts';
 import type { Asked } from './back-end.ts';
 import type { Instance, Row } from './instance.ts';
+import { type Heard, heardOf, metricsLeg } from './sources.ts';
 
 export interface SecondLookParts {
   readonly frame: AnswerFrame;
   readonly instances: ReadonlyMap<string, Instance> | undefined;
-  /** Keys of those that fire and whose source is not heard. */
-  readonly unseen: ReadonlyMap<string, unknown>;
   readonly ask: (leg: Leg, query: string) => Promise<Asked>;
   readonly slot: number;
   readonly render: RenderAnnotations;
@@ -20,23 +19,25 @@ export interface SecondLook {
   readonly rows: readonly ReadonlyMap<string, Row>[];
   /** Keys of which the store does not say whether they are clear or gone. */
   readonly unknown: ReadonlySet<string>;
+  /** Of those that fire and are neither found nor measured: whether their source is heard. */
+  readonly heard: ReadonlyMap<string, Heard>;
   /** What annotations ask of the store. */
   readonly query?: TemplateQuery | undefined;
 }
 
 /**
- * Not to be in an answer is not always to be clear. A forecast that has come true is worse, and stays. What is not heard of is
- * clear only when its measure is there again: until then its source may simply not be heard yet.
+ * Not to be in an answer is not always to be clear. A forecast that has come true is worse, and stays. What is not measured
+ * either is gone only where its source is heard.
  */
 export async function lookAgain(found: readonly ReadonlyMap<string, Row>[], parts: SecondLookParts): Promise<SecondLook> {
-  const { frame, instances, unseen, ask } = parts;
+  const { frame, instances, ask } = parts;
   const { legs } = frame.plan;
-  const firing = [...(instances?.values() ?? [])].filter(({ phase }) => phase === 'firing').map(({ key }) => key);
+  const firing = [...(instances?.values() ?? [])].filter(({ phase }) => phase === 'firing');
   const unknown = new Set<string>();
   const rows = await Promise.all(
     found.map(async (known, at) => {
       const { crossed } = legs[at]!;
-      const gone = crossed === undefined ? [] : firing.filter((key) => !known.has(key));
+      const gone = crossed === undefined ? [] : firing.flatMap(({ key }) => (known.has(key) ? [] : [key]));
       if (gone.length === 0) {
         return known;
       }
@@ -46,17 +47,27 @@ export async function lookAgain(found: readonly ReadonlyMap<string, Row>[], part
       return crossedRows.length === 0 ? known : new Map([...known, ...crossedRows]);
     }),
   );
-  const missing = [...unseen.keys()].filter((key) => !rows.some((of) => of.has(key)));
-  if (missing.length > 0) {
-    const measures = await Promise.all(legs.map(async (leg) => (leg.measure === undefined ? undefined : rowsOf(await ask(leg, leg.measure), frame))));
-    missing.filter((key) => !measures.some((of) => of?.has(key) === true)).forEach((key) => unknown.add(key));
-  }
+  const missing = firing.filter(({ key }) => !unknown.has(key) && !rows.some((of) => of.has(key)));
+  const heard = missing.length === 0 ? none : await unmeasured(missing, parts);
   const query = await askForAnnotations(rows, { ...parts, ask: (expr) => ask(metricsLeg, expr) });
-  return { rows, unknown, query };
+  return { rows, unknown, heard, query };
 }
 
-/** Templates ask the metrics store, whatever the rule itself asks. */
-const metricsLeg: Leg = { store: 'metrics', query: '', forMs: 0 };
+/** Measures that the next evaluation will want at once: of a rule of which something was clear at the last one. */
+export function measuresToAsk({ legs }: Plan, instances: ReadonlyMap<string, Instance> | undefined): readonly Pick<Leg, 'store' | 'query'>[] {
+  const isClearing = [...(instances?.values() ?? [])].some(({ phase, clearedAt }) => phase === 'firing' && clearedAt !== null);
+  return isClearing ? legs.flatMap(({ store, measure }) => (measure === undefined ? [] : [{ store, query: measure }])) : [];
+}
+
+async function unmeasured(missing: readonly Instance[], { frame, ask }: SecondLookParts): Promise<ReadonlyMap<string, Heard>> {
+  const measures = await Promise.all(frame.plan.legs.map(async (leg) => (leg.measure === undefined ? undefined : rowsOf(await ask(leg, leg.measure), frame))));
+  return heardOf(
+    missing.filter(({ key }) => !measures.some((of) => of?.has(key) === true)),
+    { frame, ask, measures },
+  );
+}
+
+const none: ReadonlyMap<string, Heard> = new Map();
 
 const rowsOf = ({ answer }: Asked, frame: AnswerFrame): AnswerRows['rows'] | undefined =>
   answer instanceof Error ? undefined : answerRows(answer, frame, undefined).rows;

@@ -1,24 +1,36 @@
 import type { Instance } from './instance.ts';
+import type { Heard } from './sources.ts';
 
-/** So long after it became stale, what has still not been seen counts as gone. */
+/** After so long what is not heard counts as gone, unless its edge is known and away: that is awaited. */
 const longestMs = 900_000;
+/** A source that is back has told everything it has after so long: what it has not told is gone. */
+const settledMs = 300_000;
 
 export interface Moment {
   readonly steady: number;
   readonly wall: number;
 }
 
+/** Since when an instance is stale; and in steady time, since when its source is back, or neither heard nor expected. */
+interface StaleMoment extends Moment {
+  readonly heardSince?: number;
+  readonly deafSince?: number;
+}
+
 /** What an evaluation has found, and the keys about which it could say nothing. */
 interface Look {
   readonly rows: readonly ReadonlyMap<string, unknown>[];
   readonly unknown: ReadonlySet<string>;
+  /** Of those that fire and are neither in its answers nor measured. */
+  readonly heard: ReadonlyMap<string, Heard>;
 }
 
 /** Since when instances are stale, by their keys. */
-export type Stale = ReadonlyMap<string, Moment>;
+export type Stale = ReadonlyMap<string, StaleMoment>;
 
 /**
- * What fires and whose source is not heard: since the start, or since the wall clock jumped. Whether it lasts is not known.
+ * What fires and whose source is not heard: since the start, since the wall clock jumped, or since it was heard last. Whether
+ * it lasts is not known.
  */
 export class StaleInstances {
   readonly #byRule = new Map<number, Stale>();
@@ -40,14 +52,29 @@ export class StaleInstances {
   }
 
   /** Brings in what an evaluation could say nothing about: what is stale now, and what is to stay as it is. */
-  after(ruleId: number, { rows, unknown }: Look, now: Moment): { readonly stale: Stale; readonly unknown: ReadonlySet<string> } {
+  after(ruleId: number, { rows, unknown, heard }: Look, now: Moment): { readonly stale: Stale; readonly unknown: ReadonlySet<string> } {
     const known = this.of(ruleId);
     const isBlind = now.steady - this.#began.steady < this.#blindMs;
-    const unsaid = isBlind ? new Set([...unknown, ...[...known.keys()].filter((key) => !rows.some((of) => of.has(key)))]) : unknown;
-    const stale = new Map([...unsaid].filter((key) => known.has(key)).map((key) => [key, known.get(key)!]));
+    const unsaid = new Set(unknown);
+    const stale = new Map<string, StaleMoment>([...unknown].flatMap((key) => (known.has(key) ? [[key, known.get(key)!]] : [])));
+    for (const [key, is] of heard) {
+      const moment = afterLook(known.get(key), is, now);
+      if (moment !== undefined) {
+        stale.set(key, moment);
+        if (now.steady - (moment.deafSince ?? now.steady) < longestMs) {
+          unsaid.add(key);
+        }
+      }
+    }
+    for (const key of isBlind ? known.keys() : []) {
+      if (!rows.some((of) => of.has(key))) {
+        unsaid.add(key);
+        stale.set(key, known.get(key)!);
+      }
+    }
     // Until the clock shows new times, what was seen is only seen of the past.
     this.#keep(ruleId, isBlind ? new Map([...known, ...stale]) : stale);
-    return { stale, unknown: new Set([...unsaid].filter((key) => now.steady - (stale.get(key) ?? now).steady < longestMs)) };
+    return { stale, unknown: unsaid };
   }
 
   #keep(ruleId: number, stale: Stale): void {
@@ -56,6 +83,21 @@ export class StaleInstances {
     } else {
       this.#byRule.delete(ruleId);
     }
+  }
+}
+
+/** Undefined: it is gone, and not for want of hearing. */
+function afterLook(before: StaleMoment | undefined, heard: Heard, now: Moment): StaleMoment | undefined {
+  const { steady, wall, heardSince = now.steady, deafSince = steady }: StaleMoment = before ?? now;
+  switch (heard) {
+    case 'heard':
+      return before === undefined || now.steady - heardSince >= settledMs ? undefined : { steady, wall, heardSince, deafSince: now.steady };
+    case 'untold':
+      return before && { steady, wall, deafSince };
+    case 'unheard':
+      return { steady, wall, deafSince };
+    case 'awaited':
+      return { steady, wall, deafSince: now.steady };
   }
 }
 

@@ -7,7 +7,7 @@ import type { EventRow } from './tables.ts';
 
 const whenOrNull = (at: number | null): string | null => (at === null ? null : timestamp(at));
 
-export const shownIncident = (incident: Measured): Static<typeof IncidentItem> => ({
+export const shownIncident = (incident: Measured, staleSince: number | null): Static<typeof IncidentItem> => ({
   id: incident.id,
   rule: incident.rule_key,
   rule_id: incident.rule_id <= 0 ? null : incident.rule_id,
@@ -32,6 +32,7 @@ export const shownIncident = (incident: Measured): Static<typeof IncidentItem> =
   acknowledged_at: whenOrNull(incident.acknowledged_at),
   acknowledged_by: incident.acknowledged_by,
   silenced_until: whenOrNull(incident.silenced_until),
+  stale_since: whenOrNull(staleSince),
   resolved_at: whenOrNull(incident.resolved_at),
   created_at: timestamp(incident.created_at),
   updated_at: timestamp(incident.updated_at),

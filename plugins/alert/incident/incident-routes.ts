@@ -33,7 +33,7 @@ export const incidentRoutes = ({ store, instances, ledger, why }: IncidentRouteP
       const { items, total, more } = await store.list(filterOf(query), page);
       const last = items.at(-1);
       return {
-        items: items.map((incident) => shownIncident(measured(incident, ledger.instancesOf(incident.dedupe_key)))),
+        items: items.map((incident) => shownIncident(measured(incident, ledger.instancesOf(incident.dedupe_key)), instances.staleSince(incident))),
         total,
         next: more ? [last!.last_fired_at, last!.id] : undefined,
       };
@@ -49,7 +49,7 @@ export const incidentRoutes = ({ store, instances, ledger, why }: IncidentRouteP
     errors: ['not_found'],
     async handle({ params }) {
       const incident = await store.get(params.id);
-      return shownIncident(measured(incident, ledger.instancesOf(incident.dedupe_key)));
+      return shownIncident(measured(incident, ledger.instancesOf(incident.dedupe_key)), instances.staleSince(incident));
     },
   }),
   route({

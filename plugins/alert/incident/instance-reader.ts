@@ -53,6 +53,20 @@ export class InstanceReader {
     };
   }
 
+  /** Since when none of the instances that fire is heard; null: one is, or none fires. */
+  staleSince({ dedupe_key: group, rule_id: rule }: Pick<Incident, 'dedupe_key' | 'rule_id'>): number | null {
+    const stale = this.#parts.staleOf(rule);
+    let since: number | null = null;
+    for (const { key, phase } of stale.size === 0 ? [] : this.#parts.ledger.instancesOf(group).values()) {
+      const moment = stale.get(key);
+      if (phase === 'firing' && moment === undefined) {
+        return null;
+      }
+      since = moment === undefined ? since : Math.max(since ?? 0, moment.wall);
+    }
+    return since;
+  }
+
   /** Forgets those that left their incident long ago. */
   async removeOver(now: number): Promise<void> {
     await this.#parts.tables.write((tx) =>
@@ -87,12 +101,14 @@ export class InstanceReader {
   #shown(row: InstanceRow, incident: Incident): ShownInstance {
     const instance = this.#parts.ledger.instancesOf(incident.dedupe_key).get(row.dedupe_key) ?? instanceOf(row);
     const { labels, reading, startedAt } = instance;
+    const state = this.#stateOf(row, incident);
+    const stale = state === 'stale' ? this.#parts.staleOf(incident.rule_id).get(row.dedupe_key) : undefined;
     return {
       labels: { ...labels },
-      state: this.#stateOf(row, incident),
+      state,
       value: reading.value,
       worst_value: reading.worst,
-      since: timestamp(startedAt),
+      since: timestamp(stale?.wall ?? startedAt),
       last_seen_at: timestamp(reading.seenAt),
       resolved_at: row.resolved_at === null ? null : timestamp(row.resolved_at),
       silenced_by: row.resolved_at === null ? this.#silenceOf(instance, incident) : null,

@@ -11,6 +11,7 @@ import type { Ledger } from './ledger.ts';
 import { measured } from './members.ts';
 import type { IncidentItem, SilenceFor } from './schema.ts';
 import { shownIncident } from './incident-item.ts';
+import type { InstanceReader } from './instance-reader.ts';
 import { acknowledge, resolve, silence, type Step, unsilence } from './transitions.ts';
 
 type Item = Static<typeof IncidentItem>;
@@ -18,6 +19,7 @@ type Change = Pick<Call, 'principal' | 'note'>;
 
 export interface OperationParts {
   readonly ledger: Ledger;
+  readonly instances: Pick<InstanceReader, 'staleSince'>;
   readonly clock: Clock;
   readonly gateInputs: () => GateInputs;
 }
@@ -91,7 +93,7 @@ export class Operations {
     transition: (incident: Incident, actor: Actor, now: number) => Step | undefined,
     also?: (draft: Draft, incident: Incident) => void,
   ): Promise<Item> {
-    const { ledger, clock } = this.#parts;
+    const { ledger, clock, instances } = this.#parts;
     call.note({ resourceType: 'incident', resourceId: id });
     const { kind, grants } = call.principal;
     // A token that leaks out of a dashboard must not silence the pager.
@@ -105,12 +107,12 @@ export class Operations {
       }
       const step = transition(incident, actorOf(call.principal), clock.now());
       if (step === undefined) {
-        return shownIncident(measured(incident, ledger.instancesOf(incident.dedupe_key)));
+        return shownIncident(measured(incident, ledger.instancesOf(incident.dedupe_key)), instances.staleSince(incident));
       }
       const changed = draft.apply(step)!;
       also?.(draft, changed);
       call.note({ resourceType: 'incident', resourceId: id, before: { status: incident.status }, after: { status: changed.status } });
-      return shownIncident(measured(changed, ledger.instancesOf(changed.dedupe_key)));
+      return shownIncident(measured(changed, ledger.instancesOf(changed.dedupe_key)), instances.staleSince(changed));
     });
   }
 }

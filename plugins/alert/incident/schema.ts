@@ -35,6 +35,7 @@ export const IncidentItem = Type.Object({
   acknowledged_at: orNull(Timestamp),
   acknowledged_by: orNull(Type.String()),
   silenced_until: orNull(Timestamp),
+  stale_since: orNull(Type.String({ format: 'date-time', description: 'no source of what fires has been heard since: whether it lasts is not known' })),
   resolved_at: orNull(Timestamp),
   created_at: Timestamp,
   updated_at: Timestamp,
@@ -47,7 +48,7 @@ export const InstanceQuery = Type.Object({ state: Type.Optional(Type.Enum([...in
 export const InstanceItem = Type.Object({
   labels: Words,
   state: Type.Enum([...instanceStates], {
-    description: 'stale: fires, and its source is not heard: since the start of the manager or a jump of its clock',
+    description: 'stale: fires, and its source is not heard: since then, since the start of the manager, or since a jump of its clock',
   }),
   value: orNull(Type.Number({ description: 'measured last' })),
   worst_value: orNull(Type.Number()),

@@ -184,6 +184,9 @@ export class Engine {
   readonly asked: { readonly queries: readonly string[]; readonly time: number }[] = [];
   /** By query; an error in the place of an answer. Queries that are not here have an empty answer. */
   readonly answers = new Map<string, readonly Series[] | Error>();
+  /** Devices whose edges are offline, and those that push nothing although nobody says so. */
+  readonly offline = new Set<string>();
+  readonly silent = new Set<string>();
   storage!: Storage;
   ledger!: Ledger;
   evaluator!: Evaluator;
@@ -259,7 +262,7 @@ export class Engine {
       this.#options.ask ??
       (async (queries, time) => {
         this.asked.push({ queries, time });
-        return queries.map((query) => answerOf(this.answers.get(query) ?? []));
+        return queries.map((query) => answerOf(this.answers.get(query) ?? this.#heard(query)));
       });
     const parts = { ask, within: this.#options.within ?? within, monotonic: () => performance.now() };
     this.backEnds = new Map<StoreName, BackEnd>([
@@ -300,8 +303,18 @@ export class Engine {
       silencedBy: (one) => this.silences.covering(one, clock.now()),
     });
     this.store = new IncidentStore(this.tables);
-    this.operations = new Operations({ ledger: this.ledger, clock, gateInputs });
+    this.operations = new Operations({ ledger: this.ledger, instances: this.instances, clock, gateInputs });
     this.#unfollow = await this.evaluator.start();
+  }
+
+  /** What the store says of edges, and of who pushes: all devices that it is asked for, but some. */
+  #heard(query: string): readonly Series[] {
+    const of = (devices: Iterable<string>): readonly Series[] => Array.from(devices, (device) => ({ device_id: device, value: 1 }));
+    if (query.includes('svc_edge_online')) {
+      return of(this.offline);
+    }
+    const [, asked = ''] = /^count by \(device_id\) \(last_over_time\(\{device_id=~"([^"]*)"/.exec(query) ?? [];
+    return of(asked.split('|').filter((device) => device !== '' && !this.offline.has(device) && !this.silent.has(device)));
   }
 
   async restart(): Promise<void> {

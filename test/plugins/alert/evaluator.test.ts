@@ -103,6 +103,7 @@ describe('a condition', () => {
     house.answers.set('cpu > 1', both).set('cpu', both);
     await house.pass(minute);
     house.answers.set('cpu > 1', []).set('cpu', []);
+    house.silent.add('7').add('8');
     house.clock.advance(hour);
     await house.restart();
     const started = new Date(house.clock.now()).toISOString();
@@ -118,6 +119,52 @@ describe('a condition', () => {
     assert.deepEqual(await statuses(), ['resolved', 'resolved']);
     const { items } = await house.store.events((await house.incident('cpu:host:8'))!.id, { order: 'desc' }, { limit: 1 });
     assert.match(items[0]!.message, /not heard for 15 minutes/);
+  });
+
+  test('is not clear because its edge went away while this ran: it is stale since then, however long, and clear once it is heard again and well', async (t) => {
+    const house = await engine(t);
+    const { id } = house.book.add({ rule_key: 'cpu', legs: [{ query: 'cpu > 1', measure: 'cpu' }] });
+    house.answers.set('cpu > 1', hot).set('cpu', hot);
+    await house.pass(minute);
+    const left = house.clock.now();
+    house.offline.add('7');
+    house.answers.set('cpu > 1', []).set('cpu', []);
+    await house.pass(hour);
+    const incident = (await house.incident(key))!;
+    assert.equal(incident.status, 'open', 'nothing is known of it');
+    const [shown] = (await house.instances.list(incident, 'stale', { limit: 2 })).items;
+    const since = house.instances.staleSince(incident)!;
+    assert.ok(since >= left && since <= left + interval, 'since the first evaluation that did not find it');
+    assert.deepEqual([shown?.state, shown?.since], ['stale', new Date(since).toISOString()]);
+    house.offline.clear();
+    await house.pass(minute);
+    assert.equal((await house.incident(key))!.status, 'open', 'the edge is back, and has not told this measure yet');
+    house.answers.set('cpu', [{ device_id: '7', value: 0 }]);
+    await house.pass(minute);
+    assert.deepEqual(house.sent, [`firing 1 ${key}`, `resolved 1 ${key}`]);
+    assert.equal(house.evaluator.stale.of(id).size, 0);
+  });
+
+  test('is clear where its source is heard and it is not: at once, or five minutes after the source is back', async (t) => {
+    const house = await engine(t);
+    house.book.add({ rule_key: 'cpu', legs: [{ query: 'cpu > 1', measure: 'cpu' }] });
+    house.answers.set('cpu > 1', hot).set('cpu', hot);
+    await house.pass(minute);
+    house.answers.set('cpu > 1', []).set('cpu', []);
+    await house.pass(minute);
+    assert.equal((await house.incident(key))!.status, 'resolved', 'a process that has ended on a host that goes on');
+    house.answers.set('cpu > 1', hot).set('cpu', hot);
+    await house.pass(minute);
+    house.silent.add('7');
+    house.answers.set('cpu > 1', []).set('cpu', []);
+    await house.pass(5 * minute);
+    house.silent.clear();
+    await house.pass(4 * minute);
+    assert.equal((await house.incident(key))!.status, 'open');
+    await house.pass(2 * minute);
+    assert.equal((await house.incident(key))!.status, 'resolved');
+    const { items } = await house.store.events((await house.incident(key))!.id, { order: 'desc' }, { limit: 1 });
+    assert.equal(items[0]!.message, 'the condition has cleared');
   });
 
   for (const [jump, way] of [

@@ -51,6 +51,8 @@ test('a preview says what the evaluator then does on the same data', async (t) =
       const value = of(index);
       return value === undefined ? [] : rows(name, labels, [[at, value]]);
     });
+    // What vanishes is gone, since its device is heard: a preview cannot know that of one that is not.
+    samples.push(...['1', '2', '3'].flatMap((device) => rows('node_uptime_seconds', { device_id: device }, [[at, index]])));
     // Before their time comes: the evaluator also ticks by itself, and would take a slot without them.
     await ingest.write(samples);
     clock.pass(step);
