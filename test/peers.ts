@@ -1,8 +1,8 @@
-import { accessSync, constants } from 'node:fs';
+import { accessSync, constants, existsSync, readdirSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import type { TestContext } from 'node:test';
 
-/** Programs that tests meet for real, and the Debian package that brings each; `.ci/run` installs all of them. */
+/** Programs, and one library, that tests meet for real, and the Debian package that brings each; `.ci/run` installs all of them. */
 export const peers = {
   asciinema: 'asciinema',
   chromium: 'chromium',
@@ -10,6 +10,7 @@ export const peers = {
   git: 'git',
   ip: 'iproute2',
   journalctl: 'systemd',
+  'libfaketimeMT.so.1': 'libfaketime',
   logger: 'bsdutils',
   nginx: 'nginx-light',
   prlimit: 'util-linux',
@@ -33,7 +34,9 @@ export type Peer = keyof typeof peers;
 export function findPeer(name: Peer): string | undefined {
   // Daemons live beside the folders that a user's PATH names.
   const folders = [...(process.env['PATH'] ?? '').split(delimiter), '/usr/sbin', '/sbin'];
-  return folders.map((folder) => join(folder, name)).find(runnable);
+  // No program: it is loaded before one.
+  const libraries = name.includes('.so.') ? readdirSync('/usr/lib').map((machine) => join('/usr/lib', machine, 'faketime', name)) : [];
+  return folders.map((folder) => join(folder, name)).find(runnable) ?? libraries.find(existsSync);
 }
 
 /**

@@ -1,0 +1,99 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+import { startWholeHouse, type WholeHouse } from '../whole-house.ts';
+import type { Ends } from './alert-prometheus-units.ts';
+import { ruleKey, type World } from './alert-truth-world.ts';
+
+/** The whole product, whose wall clock is in the hand of the drill; its monotonic clock is real. */
+export class FakedHouse {
+  readonly #world: World;
+  readonly #folder = mkdtempSync(join(tmpdir(), 'svc-alert-truth-'));
+  readonly #environment: Readonly<Record<string, string>>;
+  #offsetSeconds = 0;
+  house!: WholeHouse;
+
+  constructor(t: Ends, world: World, faketime: string, environment: Readonly<Record<string, string>> = {}) {
+    this.#world = world;
+    const control = join(this.#folder, 'clock');
+    this.#environment = {
+      LD_PRELOAD: faketime,
+      FAKETIME_TIMESTAMP_FILE: control,
+      FAKETIME_NO_CACHE: '1',
+      DONT_FAKE_MONOTONIC: '1',
+      NO_FAKE_STAT: '1',
+      SVC_ALERT_EVAL_INTERVAL: '1s',
+      SVC_ALERT_COOLDOWN: '0s',
+      SVC_OUTBOUND_ALLOW_PRIVATE: '127.0.0.1',
+      ...environment,
+    };
+    this.#set(0);
+    t.after(async () => {
+      await this.stop('SIGKILL');
+      rmSync(this.#folder, { recursive: true, force: true });
+    });
+  }
+
+  async start(): Promise<void> {
+    this.house = await startWholeHouse({ dataDir: join(this.#folder, 'data'), environment: this.#environment });
+    this.#world.house = this.house;
+  }
+
+  /** The first start: with the rule that is drilled, and the channel that is listened to. */
+  async furnish(hook: string): Promise<void> {
+    await this.start();
+    const rule = {
+      rule_key: ruleKey,
+      name: 'Truth',
+      kind: 'metric_raw',
+      source_type: 'svc_builtin',
+      scope_type: 'global',
+      join_mode: 'all',
+      severity: 'critical',
+    };
+    await this.post('/api/v1/alert-rules', { ...rule, dimensions: ['unit'], conditions: [{ expr: 'truth_heat > 1', for: '2s' }] });
+    await this.post('/api/v1/notification-channels', { name: 'hook', channel_type: 'webhook', endpoint: hook, group_wait: '1s', group_interval: '1s' });
+  }
+
+  async stop(signal: 'SIGTERM' | 'SIGKILL'): Promise<void> {
+    this.#world.house = undefined;
+    await this.house?.end(signal);
+  }
+
+  /** The wall clock of the house alone: whatever else there is keeps its time. */
+  stepClock(seconds: number): void {
+    this.#set(this.#offsetSeconds + seconds);
+  }
+
+  /** A drill whose clock nobody looks at would prove nothing. */
+  async isClock(offsetMs: number): Promise<void> {
+    const told = Date.parse((await this.house.fetch('/readyz')).headers.get('date') ?? '');
+    assert.ok(Math.abs(told - Date.now() - offsetMs) < 30_000, `the clock of the house is ${(told - Date.now()) / 1_000} s from ours, not ${offsetMs / 1_000}`);
+  }
+
+  async post<T>(path: string, body: object): Promise<T> {
+    const answer = await this.house.fetch(path, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) });
+    if (!answer.ok) {
+      throw new Error(`${path} answered ${answer.status}: ${await answer.text()}`);
+    }
+    return (await answer.json()) as T;
+  }
+
+  async get<T>(path: string): Promise<T> {
+    const answer = await this.house.fetch(path);
+    if (!answer.ok) {
+      throw new Error(`${path} answered ${answer.status}: ${await answer.text()}`);
+    }
+    return (await answer.json()) as T;
+  }
+
+  #set(seconds: number): void {
+    this.#offsetSeconds = seconds;
+    const control = this.#environment['FAKETIME_TIMESTAMP_FILE']!;
+    // In one step: it is read at every look at the clock.
+    writeFileSync(`${control}.new`, `${seconds < 0 ? '' : '+'}${seconds}\n`);
+    renameSync(`${control}.new`, control);
+  }
+}
