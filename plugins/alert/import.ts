@@ -116,7 +116,7 @@ export class RuleImporter {
   /** The labels that the expression groups by tell its incidents apart; where it groups by none, one incident holds all instances. */
   async #groupKey({ conditions, scope_type: scope }: RuleBody): Promise<readonly string[]> {
     const { grouping = [] } = await this.#parts.dependencies.metrics.get().check(String(conditions[0]!['expr']));
-    const labels = grouping.filter((label) => label !== scopeLabels[scope] && /^[a-zA-Z_][a-zA-Z0-9_]{0,99}$/.test(label));
+    const labels = grouping.filter((label) => label !== scopeLabels[scope] && label.length <= 100);
     return labels.length <= mostDimensions ? labels : [];
   }
 

@@ -105,7 +105,7 @@ function readRule(value: unknown, path: string): FileRule {
     throw wrong(path, 'must have either alert or record');
   }
   const annotations = textsOf(fields, 'annotations', path);
-  assertNames(Object.keys(annotations), `${path}.annotations`);
+  assertNames(Object.keys(annotations), annotationName, `${path}.annotations`);
   if (record !== '') {
     assertRecording(fields, record, path);
   }
@@ -125,22 +125,27 @@ function assertRecording(fields: Fields, record: string, path: string): void {
   if (idle !== undefined) {
     throw wrong(`${path}.${idle}`, 'has no meaning in a recording rule');
   }
-  if (!/^[A-Za-z_:][\w:]*$/.test(record)) {
+  // A selector there is meant for the expression.
+  if (!anyName.test(record) || /[{}]/.test(record)) {
     throw wrong(`${path}.record`, `is not a name of a metric: ${record.slice(0, 60)}`);
   }
 }
 
 function labelsOf(fields: Fields, path: string): Readonly<Record<string, string>> {
   const labels = textsOf(fields, 'labels', path);
-  assertNames(Object.keys(labels), `${path}.labels`);
+  assertNames(Object.keys(labels), anyName, `${path}.labels`);
   if (Object.hasOwn(labels, '__name__')) {
     throw wrong(`${path}.labels`, 'must not have __name__');
   }
   return labels;
 }
 
-function assertNames(names: readonly string[], path: string): void {
-  const bad = names.find((name) => !/^[A-Za-z_]\w*$/.test(name));
+/** As Prometheus has them since its third major version. */
+const anyName = /^\P{Cc}{1,100}$/u;
+const annotationName = /^[A-Za-z_][\w.-]*$/;
+
+function assertNames(names: readonly string[], form: RegExp, path: string): void {
+  const bad = names.find((name) => !form.test(name));
   if (bad !== undefined) {
     throw wrong(path, `has a name that is not valid for a label: ${bad.slice(0, 60)}`);
   }

@@ -2,6 +2,7 @@ import { formatFloat } from 'svc/query';
 
 import type { LinesAnswer, LineTime } from '../logs/contract.ts';
 import type { InstantAnswer, LabelRecord, MatrixAnswer } from '../metricsdb/contract.ts';
+import { inPromql } from './label-values.ts';
 import { type PanelBody, refuse } from './panel.ts';
 import { wellFormed } from './query-text.ts';
 import { mostLines } from './questions.ts';
@@ -124,14 +125,17 @@ export function nameOf(labels: LabelRecord, legend: string): string {
   if (legend === '') {
     return written(labels);
   }
-  return legend.replaceAll(/\{\{\s*([^{}\s]+)\s*\}\}/g, (_whole, name: string) => (Object.hasOwn(labels, name) ? labels[name]! : ''));
+  return legend.replaceAll(/\{\{\s*([^{}]*[^{}\s])\s*\}\}/g, (_whole, name: string) => (Object.hasOwn(labels, name) ? labels[name]! : ''));
 }
 
 function written(labels: LabelRecord): string {
   const pairs = Object.keys(labels)
     .filter((name) => name !== '__name__')
     .sort()
-    .map((name) => `${name}=${JSON.stringify(labels[name])}`);
+    .map((name) => `${inPromql(name)}=${JSON.stringify(labels[name])}`);
   const metric = Object.hasOwn(labels, '__name__') ? labels['__name__']! : '';
+  if (!/^[\w:]*$/.test(metric)) {
+    return `{${[JSON.stringify(metric), ...pairs].join(', ')}}`;
+  }
   return pairs.length > 0 || metric === '' ? `${metric}{${pairs.join(', ')}}` : metric;
 }

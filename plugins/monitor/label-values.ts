@@ -8,19 +8,23 @@ export interface LabelValues {
   readonly label: string;
 }
 
-const form = /^\s*label_values\s*\(([^]*)\)\s*$/;
-const labelName = /^[A-Za-z_][A-Za-z0-9_]*$/;
+/** The label comes last: in quotes, or a word in which nothing stands that has a meaning in a selector. */
+const form = /^\s*label_values\s*\((?:([^]*),)?\s*(?:"((?:[^"\\]|\\.)+)"|([^\s,"'`(){}[\]=]+))\s*\)\s*$/;
+const plainName = /^[A-Za-z_][A-Za-z0-9_]*$/;
 
-/** The query of a variable: `label_values(up{job="node"}, instance)`. Labels have no comma, so the last one divides. */
+/** The query of a variable: `label_values(up{job="node"}, instance)`, `label_values(http.method)`. */
 export function labelValues(query: string): LabelValues {
-  const inside = form.exec(query)?.[1];
-  const comma = inside?.lastIndexOf(',') ?? -1;
-  const label = inside?.slice(comma + 1).trim() ?? '';
-  if (inside === undefined || !labelName.test(label)) {
+  const [found, selector = '', quoted, plain] = form.exec(query) ?? [];
+  const label = plain ?? quoted?.replaceAll(/\\(.)/g, '$1');
+  if (found === undefined || label === undefined) {
     throw new SvcError('invalid_argument', `${JSON.stringify(query.slice(0, 100))} is not label_values(label) or label_values(selector, label)`);
   }
-  return { selector: comma < 0 ? '' : inside.slice(0, comma).trim(), label };
+  return { selector: selector.trim(), label };
 }
 
 /** The series whose labels are asked for, with the values of other variables put in. */
-export const seriesOf = ({ selector, label }: LabelValues, bindings: Bindings): string => (selector === '' ? `{${label}!=""}` : insert(selector, bindings));
+export const seriesOf = ({ selector, label }: LabelValues, bindings: Bindings): string =>
+  selector === '' ? `{${inPromql(label)}!=""}` : insert(selector, bindings);
+
+/** A name as an expression has it. */
+export const inPromql = (name: string): string => (plainName.test(name) ? name : JSON.stringify(name));

@@ -124,7 +124,7 @@ async function pushUntilKilled(house: WholeHouse, ledger: Ledger, epoch: number,
 }
 
 /** What a fleet sends within some seconds, so that stores have something to read again when they start. */
-async function fillUp(house: WholeHouse, seconds: number): Promise<void> {
+export async function fillUp(house: WholeHouse, seconds: number): Promise<void> {
   if (seconds === 0) {
     return;
   }

@@ -39,7 +39,10 @@ export const groupingOf = ({ scope_type: scope, dimensions }: Pick<Frame, 'scope
 ];
 
 /** ` by (device_id)`; nothing where all is one. */
-export const by = (labels: readonly string[]): string => (labels.length === 0 ? '' : ` by (${labels.join(', ')})`);
+export const by = (labels: readonly string[]): string => (labels.length === 0 ? '' : ` by (${labels.map(inPromql).join(', ')})`);
+
+/** Names beyond the usual letters stand in quotes. */
+const inPromql = (name: string): string => (/^[a-zA-Z_]\w*$/.test(name) ? name : JSON.stringify(name));
 
 export const day = 86_400_000;
 

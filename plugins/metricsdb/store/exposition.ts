@@ -5,6 +5,7 @@ import { labelsOf, parseFloatGo } from 'svc/query';
 
 import { type Intake } from './intake.ts';
 import { type MetadataSink } from './metadata.ts';
+import { type OpenComment, openComment, openTail } from './open-metrics.ts';
 
 /** Salt of series that are known by the text in which an exposition names them. */
 const textFormat = 1;
@@ -34,17 +35,19 @@ export function readExposition(body: Uint8Array, reading: Reading, intake: Intak
     number++;
     const stop = text.indexOf(newline, begin);
     const end = stop === -1 ? text.length : stop;
-    const from = skipBlank(text, begin, end);
+    const from = reading.open ? begin : skipBlank(text, begin, end);
     if (ended || (reading.open && from >= end)) {
       throw wrong(number, ended ? 'there is more behind # EOF' : 'the line is empty');
     }
     if (from < end) {
-      if (text[from] === hash) {
-        const line = text.toString('utf8', from, end);
-        ended = reading.open && line.trimEnd() === '# EOF';
-        readComment(line, described);
-      } else {
+      if (text[from] !== hash) {
         readSample(text, from, end, reading, intake, number);
+      } else if (reading.open) {
+        const comment = inLine(number, () => openComment(text.toString('utf8', from, end)));
+        ended = comment === undefined;
+        note(comment, described);
+      } else {
+        note(commentIn(text.toString('utf8', from, end)), described);
       }
     }
     begin = end + 1;
@@ -57,8 +60,13 @@ export function readExposition(body: Uint8Array, reading: Reading, intake: Intak
   }
 }
 
-function readComment(line: string, described: Map<string, { type: string; help: string; unit: string }>): void {
-  const [, word, named, rest] = /^#[ \t]+(HELP|TYPE|UNIT)[ \t]+("(?:[^"\\]|\\.)*"|\S+)[ \t]?(.*?)\r?$/.exec(line) ?? [];
+function commentIn(line: string): Partial<OpenComment> {
+  const [, word, metric, text] = /^#[ \t]+(HELP|TYPE|UNIT)[ \t]+("(?:[^"\\]|\\.)*"|\S+)[ \t]?(.*?)\r?$/.exec(line) ?? [];
+  return word === undefined ? {} : { word: word as OpenComment['word'], metric: metric!, text: text! };
+}
+
+function note(comment: Partial<OpenComment> | undefined, described: Map<string, { type: string; help: string; unit: string }>): void {
+  const { word, metric: named, text: rest } = comment ?? {};
   if (word === undefined) {
     return;
   }
@@ -81,43 +89,43 @@ function readSample(text: Buffer, from: number, end: number, { now, open }: Read
   }
   let slot = intake.seriesOfText(text, from, stop, textFormat);
   if (slot === -1) {
-    slot = intake.seriesOf(pairsOf(text.toString('utf8', from, stop), line));
+    slot = intake.seriesOf(pairsOf(text.toString('utf8', from, stop), line, open));
     if (slot !== -1) {
       intake.remember(text, from, stop, textFormat, slot);
     }
   }
-  const exemplarAt = open ? text.subarray(0, end).indexOf(hash, stop) : -1;
-  const rest = text.toString('latin1', stop, exemplarAt === -1 ? end : exemplarAt).trim();
+  if (open) {
+    const { value, time = now, exemplar } = inLine(line, () => openTail(text.toString('utf8', stop, end)));
+    intake.sample(slot, time, value, false);
+    if (exemplar !== undefined) {
+      intake.exemplar(slot, { labels: labelsOf(pairsOf(exemplar.labels, line, open, true)), time: exemplar.time ?? time, value: exemplar.value });
+    }
+    return;
+  }
+  const rest = text.toString('latin1', stop, end).trim();
   const words = rest.split(/[ \t]+/);
   const value = parseFloatGo(words[0]!);
   if (value === undefined || words.length > 2) {
     throw wrong(line, `"${rest.slice(0, 60)}" is no value`);
   }
-  const time = words[1] === undefined ? now : timeOf(words[1], open, line);
-  intake.sample(slot, time, value, false);
-  if (exemplarAt !== -1) {
-    readExemplar(text.toString('utf8', exemplarAt + 1, end).trim(), { slot, time }, intake, line);
+  intake.sample(slot, words[1] === undefined ? now : timeOf(words[1], line), value, false);
+}
+
+/** What is wrong is told with the number of the line. */
+function inLine<T>(number: number, read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    throw error instanceof RangeError ? wrong(number, error.message) : error;
   }
 }
 
-/** Milliseconds, or in OpenMetrics seconds with a fraction. */
-function timeOf(word: string, open: boolean, line: number): number {
-  const time = open ? Math.round((parseFloatGo(word) ?? NaN) * 1_000) : Number(word);
+function timeOf(word: string, line: number): number {
+  const time = Number(word);
   if (!Number.isSafeInteger(time)) {
-    throw wrong(line, `"${word.slice(0, 40)}" is no time in ${open ? 'seconds' : 'milliseconds'}`);
+    throw wrong(line, `"${word.slice(0, 40)}" is no time in milliseconds`);
   }
   return time;
-}
-
-/** `{trace_id="…"} 0.67 1520879607.789` */
-function readExemplar(text: string, sample: { readonly slot: number; readonly time: number }, intake: Intake, line: number): void {
-  const [, labels, number, at] = /^(\{.*\})[ \t]+(\S+)(?:[ \t]+(\S+))?$/.exec(text) ?? [];
-  const value = number === undefined ? undefined : parseFloatGo(number);
-  if (labels === undefined || value === undefined) {
-    throw wrong(line, `"${text.slice(0, 60)}" is no exemplar`);
-  }
-  const pairs = pairsOf(labels, line);
-  intake.exemplar(sample.slot, { labels: labelsOf(pairs), time: at === undefined ? sample.time : timeOf(at, true, line), value });
 }
 
 /** Where name and labels end, or -1. */
@@ -147,22 +155,30 @@ const plainName = /^[a-zA-Z_:][\w:]*$/;
 /** A label, or in quotes and without a value the name of the metric. */
 const label = /[ \t]*(?:([a-zA-Z_]\w*)|"((?:[^"\\]|\\.)*)")[ \t]*(?:=[ \t]*"((?:[^"\\]|\\.)*)")?[ \t]*(,|$)/y;
 
-function pairsOf(series: string, line: number): [string, string][] {
+/** The same as OpenMetrics has it: a blank stands behind a comma only, where some writers put one. */
+const tightLabel = /(?:([a-zA-Z_]\w*)|"((?:[^"\\]|\\.)*)")(?:="((?:[^"\\]|\\.)*)")?(, ?|$)/y;
+
+function pairsOf(series: string, line: number, tight: boolean, nameless = false): [string, string][] {
   const open = series.indexOf('{');
-  const name = (open === -1 ? series : series.slice(0, open)).trimEnd();
+  const before = open === -1 ? series : series.slice(0, open);
+  const name = tight ? before : before.trimEnd();
   if (name !== '' && !plainName.test(name)) {
     throw wrong(line, `"${name.slice(0, 40)}" is no name; others than plain ones stand in quotes within the braces`);
   }
   const pairs: [string, string][] = name === '' ? [] : [['__name__', name]];
-  const inner = open === -1 ? '' : series.slice(open + 1, -1).trimEnd();
-  for (let at = 0; at < inner.length; at = label.lastIndex) {
-    label.lastIndex = at;
-    const [found, plain, quotedName, value] = label.exec(inner) ?? [];
+  const inner = open === -1 ? '' : tight ? series.slice(open + 1, -1) : series.slice(open + 1, -1).trimEnd();
+  const form = tight ? tightLabel : label;
+  for (let at = 0; at < inner.length; at = form.lastIndex) {
+    form.lastIndex = at;
+    const [found, plain, quotedName, value] = form.exec(inner) ?? [];
     const isMetric = value === undefined && quotedName !== undefined && !pairs.some(([known]) => known === '__name__');
     if (found === undefined || (value === undefined && !isMetric)) {
       throw wrong(line, `"${inner.slice(at, at + 40)}" is no label`);
     }
     pairs.push(isMetric ? ['__name__', unescaped(quotedName)] : [plain ?? unescaped(quotedName!), unescaped(value!)]);
+  }
+  if (tight && !nameless && !pairs.some(([known]) => known === '__name__')) {
+    throw wrong(line, 'the metric has no name');
   }
   return pairs;
 }

@@ -145,7 +145,8 @@ test('what is no rule file is refused with the place', async (t) => {
   );
   assert.match(await refused('groups: [{name: g}, {name: g}]'), /two groups of the name g/);
   assert.match(await refused('groups: [{name: g, rules: [{record: a, expr: up, for: 1m}]}]'), /rules\[0\]\.for has no meaning in a recording rule/);
-  assert.match(await refused('groups: [{name: g, rules: [{record: a-b, expr: up}]}]'), /is not a name of a metric: a-b/);
-  assert.match(await refused('groups: [{name: g, rules: [{alert: A, expr: up, labels: {a-b: x}}]}]'), /not valid for a label: a-b/);
+  assert.match(await refused('groups: [{name: g, rules: [{record: "a{b}", expr: up}]}]'), /is not a name of a metric: a\{b\}/);
+  assert.match(await refused('groups: [{name: g, rules: [{alert: A, expr: up, labels: {"a\\nb": x}}]}]'), /not valid for a label: a\nb/);
+  assert.match(await refused('groups: [{name: g, rules: [{alert: A, expr: up, annotations: {"a b": x}}]}]'), /not valid for a label: a b/);
   assert.match(await refused('groups: [{name: g, rules: [{alert: A, expr: up, for: soon}]}]'), /is not a duration .*: soon/);
 });

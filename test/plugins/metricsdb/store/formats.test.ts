@@ -271,11 +271,44 @@ test('OpenMetrics: times in seconds, exemplars, units, an end that is said', asy
     [['up 1'], 'line 1: the text does not end with # EOF'],
     [['up 1', '', '# EOF'], 'line 2: the line is empty'],
     [['up 1', '# EOF', 'up 2'], 'line 3: there is more behind # EOF'],
-    [['up 1 soon', '# EOF'], 'line 1: "soon" is no time in seconds'],
-    [['up 1 # {a="b"}', '# EOF'], 'line 1: "{a="b"}" is no exemplar'],
+    [['up 1 soon', '# EOF'], 'line 1: "soon" is no value'],
+    [['up 1 NaN', '# EOF'], 'line 1: "NaN" is no time in seconds'],
+    [['up 1 # {a="b"}', '# EOF'], 'line 1: " 1 # {a="b"}" is no value with a time and an exemplar, each behind one blank'],
+    [['{job="a"} 1', '# EOF'], 'line 1: the metric has no name'],
+    [['# TYPE up untyped', '# EOF'], 'line 1: "untyped" is no type of a metric'],
+    [['# UNIT lag seconds', '# EOF'], 'line 1: the unit "seconds" is not the end of the name'],
   ] as const) {
     await assert.rejects(house.store.push('openmetrics', text(lines)), { message: `the exposition cannot be read: ${what}` });
   }
+  const malformed = [
+    ' up 1',
+    'up\t1',
+    'up 1\t2',
+    'up  1',
+    'up 1 2 ',
+    'up 1 2 3',
+    'up 0x1',
+    'up 1_0',
+    'up{ a="b"} 1',
+    'up{a ="b"} 1',
+    'up{a="b",,} 1',
+    "up{a='b'} 1",
+  ];
+  malformed.push(
+    'up{a="b"c="d"} 1',
+    'up 1 # {a=b} 1',
+    'up 1 # {a="b"} 1_0',
+    'up 1 # {a="b"} 1 Inf',
+    '#  TYPE up gauge',
+    '# TYPE up  gauge',
+    '# HELP up',
+    '# a word',
+  );
+  for (const line of malformed) {
+    await assert.rejects(house.store.push('openmetrics', text([line, '# EOF'])), { code: 'invalid_argument' }, line);
+  }
+  const allowed = ['# HELP up ', '# UNIT up ', 'up{a="b",} 1', '{"u.p", "größe"="ü"} 1', 'up Inf', 'up{a="# {}"} 2 # {b="# } \\" "} 3'];
+  assert.equal((await house.store.push('openmetrics', text([...allowed, '# EOF']))).accepted, 4);
   // The other format knows neither: there a # behind a value is a mistake.
   await assert.rejects(house.store.push('exposition', text(['up 1 # {a="b"} 1'])), { code: 'invalid_argument' });
 });
