@@ -188,7 +188,7 @@ describe('what a panel says', () => {
   test('is named by its legend, and by its labels without one', () => {
     const labels = { __name__: 'up', job: 'a', 'k8s.pod': 'p"q' };
     assert.equal(nameOf(labels, '{{job}}/{{ k8s.pod }} {{nothing}}{{constructor}}!'), 'a/p"q !');
-    assert.equal(nameOf(labels, ''), 'up{job="a", k8s.pod="p\\"q"}');
+    assert.equal(nameOf(labels, ''), 'up{job="a", "k8s.pod"="p\\"q"}');
     assert.equal(nameOf({ __name__: 'up' }, ''), 'up');
     assert.equal(nameOf({}, ''), '{}');
     assert.equal(nameOf({ job: '{{x}}$&' }, '{{job}}'), '{{x}}$&');
