@@ -188,12 +188,9 @@ export class Installer {
         },
       );
     }
-    if (needs.length === 0) {
-      return undefined;
-    }
-    if (said !== confirm) {
-      const changed = said === undefined ? '' : 'the content differs from what was confirmed; ';
-      return `${lock.id} ${lock.version} is not installed yet: ${changed}${needs.join('; ')}. Send the same again with "confirm" once you agree`;
+    if (said !== confirm && (said !== undefined || needs.length > 0)) {
+      const why = [...(said === undefined ? [] : ['the content differs from what was confirmed']), ...needs];
+      return `${lock.id} ${lock.version} is not installed yet: ${why.join('; ')}. Send the same again with "confirm" once you agree`;
     }
     if ((rights.sentences.length > 0 || lock.verdict !== 'pass') && !by.grants.includes('*')) {
       throw new SvcError('forbidden', `${lock.id} asks for rights, or the scan did not let it pass: an administrator has to install it`, {

@@ -71,6 +71,12 @@ function formOf(files: PackFiles, naming: Naming): PackForm {
       { reason: 'marketplace.no_pack' },
     );
   }
+  if (naming.entry === undefined && naming.version !== undefined && (form.id !== naming.name || form.version !== naming.version)) {
+    // A signature is over the bytes alone: what they are is said by themselves.
+    throw new SvcError('invalid_argument', `the registry offers this as ${naming.name} ${naming.version}, and it is ${form.id} ${form.version}`, {
+      reason: 'marketplace.other_pack',
+    });
+  }
   return hidden === 0 ? form : { ...form, ignored: [...form.ignored, `${hidden} hidden ${hidden === 1 ? 'file is' : 'files are'} left out`] };
 }
 

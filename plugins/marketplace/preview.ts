@@ -1,5 +1,7 @@
 import { createHash } from 'node:crypto';
 
+import semver from 'semver';
+
 import type { AskedRights } from '../packs/contract.ts';
 import type { Pressed, PressedFile } from './press.ts';
 import type { Fetched } from './sources.ts';
@@ -33,12 +35,13 @@ export function previewOf(
   rights: AskedRights & { readonly held: readonly string[] },
   before: Installed | undefined,
 ): Preview {
-  const { origin, sha256, signedBy, pinned } = fetched;
+  const { origin, sha256, signedBy, signingKey, pinned } = fetched;
   const lock: Lock = {
     ...pressed,
     origin,
     sha256,
     signed_by: signedBy,
+    signing_key: signingKey,
     rights: rights.sentences,
     rights_hash: rights.sentences.length === 0 ? null : rights.hash,
   };
@@ -52,9 +55,7 @@ export function previewOf(
       : []),
     ...(verdict === 'pass' ? [] : [`the scan says ${verdict}, with ${graver} ${graver === 1 ? 'finding' : 'findings'}`]),
     ...(pinned ? [] : ['its source may change: the commit was not named']),
-    ...(before !== undefined && before.lock.signed_by !== null && signedBy === null
-      ? [`the installed version is signed by ${before.lock.signed_by}, and this one is unsigned`]
-      : []),
+    ...(before === undefined ? [] : stepsBack(before.lock, lock)),
   ];
   const warnings = [
     ...(signedBy === null ? ['unsigned: no key of a registry vouches for it'] : []),
@@ -68,6 +69,7 @@ export function previewOf(
     pressed.content_hash,
     sha256,
     signedBy,
+    signingKey,
     rights.hash,
     verdict,
     findings.map(({ rule, file, line }) => [rule, file, line]),
@@ -75,6 +77,17 @@ export function previewOf(
     before?.lock.content_hash ?? null,
   ];
   return { lock, difference, needs, warnings, confirm: createHash('sha256').update(JSON.stringify(shown)).digest('hex') };
+}
+
+/** Where a version is worth less trust than the installed one. */
+function stepsBack(before: Lock, { version, signed_by: signedBy, signing_key: key }: Lock): readonly string[] {
+  const { signed_by: by, signing_key: oldKey = key } = before;
+  const isOtherKey = signedBy !== null && oldKey !== key;
+  return [
+    ...(by !== null && signedBy === null ? [`the installed version is signed by ${by}, and this one is unsigned`] : []),
+    ...(by !== null && isOtherKey ? [`the installed version is signed by another key, that of ${by}`] : []),
+    ...(semver.lt(version, before.version) ? [`it is older than the installed version ${before.version}`] : []),
+  ];
 }
 
 function differenceOf(before: Lock, after: Lock): Difference {

@@ -7,7 +7,7 @@ import { limits } from './archive/entry-list.ts';
 import { readArchive } from './archive/arrived.ts';
 import { SmartHttp } from './git/smart-http.ts';
 import type { PackContent } from './press.ts';
-import { isSigned, type Registries } from './registry/registries.ts';
+import { isSecure, isSigned, type Registries } from './registry/registries.ts';
 import type { OfferSource } from './registry/registry-index.ts';
 import type { Origin, RegistryRow } from './tables.ts';
 
@@ -34,6 +34,8 @@ export interface Fetched {
   readonly origin: Origin;
   readonly sha256: string | null;
   readonly signedBy: string | null;
+  /** The key that was pinned to that registry. */
+  readonly signingKey: string | null;
   /** Whoever asks twice gets the same bytes. */
   readonly pinned: boolean;
 }
@@ -70,7 +72,7 @@ export class Sources {
       }
       return await this.#fromRegistry(registry, packId, wanted.version, signal);
     }
-    const plain = { path, name: undefined, version: undefined, entry: undefined, signedBy: null };
+    const plain = { path, name: undefined, version: undefined, entry: undefined, signedBy: null, signingKey: null };
     if (url !== undefined) {
       if (sha256 === undefined) {
         throw invalid('an address comes with the "sha256" of what lies there');
@@ -96,6 +98,7 @@ export class Sources {
       origin: { kind: 'upload', from: sha256, path },
       sha256,
       signedBy: null,
+      signingKey: null,
       pinned: true,
     };
   }
@@ -129,15 +132,31 @@ export class Sources {
           });
         }
         const bytes = await this.#archive(source.url, source.sha256, signal, address);
-        return { ...plain, content: { kind: 'archive', bytes }, path: '', sha256: source.sha256, signedBy: key === null ? null : registry, pinned: true };
+        return {
+          ...plain,
+          content: { kind: 'archive', bytes },
+          path: '',
+          sha256: source.sha256,
+          signedBy: key === null ? null : registry,
+          signingKey: key,
+          pinned: true,
+        };
       }
       case 'git':
-        return { ...(await this.#fromGit(source, { ...plain, path: source.path, signedBy: null }, signal)), origin: plain.origin };
+        return { ...(await this.#fromGit(source, { ...plain, path: source.path, signedBy: null, signingKey: null }, signal)), origin: plain.origin };
       case 'inside': {
         if (!address.startsWith('/')) {
           throw invalid(`${plain.name} lies beside the index of ${registry}, which is no folder of this machine; install it with "git" and its repository`);
         }
-        return { ...plain, content: { kind: 'folder', path: folderOf(address) }, path: source.path, sha256: null, signedBy: null, pinned: true };
+        return {
+          ...plain,
+          content: { kind: 'folder', path: folderOf(address) },
+          path: source.path,
+          sha256: null,
+          signedBy: null,
+          signingKey: null,
+          pinned: true,
+        };
       }
       case 'none':
         throw invalid(`${plain.name} cannot be installed: ${source.why}`);
@@ -149,7 +168,7 @@ export class Sources {
     plain: Omit<Fetched, 'content' | 'origin' | 'sha256' | 'pinned'>,
     signal: AbortSignal,
   ): Promise<Fetched> {
-    if (!/^https?:\/\//.test(url)) {
+    if (!isSecure(url)) {
       throw invalid('a repository is an https:// address');
     }
     const at = commit ?? (await this.#git.resolve(url, ref, signal));

@@ -21,6 +21,8 @@ export interface Lock extends Pressed {
   readonly sha256: string | null;
   /** The registry whose key has signed it. */
   readonly signed_by: string | null;
+  /** The key of that; what was installed by an earlier svc has none. */
+  readonly signing_key?: string | null;
   readonly rights: readonly string[];
   readonly rights_hash: string | null;
 }

@@ -49,8 +49,7 @@ export class Registries {
 
   /** It is read first: an address that leads nowhere is not kept. */
   async add({ name, address, key, by }: { name: string; address: string; key: string | undefined; by: string }): Promise<RegistryRow> {
-    // Without TLS anybody on the way could offer something else.
-    if (!/^https:\/\/|^http:\/\/(?:127\.0\.0\.1|localhost)[:/]/.test(address) && !address.startsWith('/')) {
+    if (!isSecure(address) && !address.startsWith('/')) {
       throw new SvcError('invalid_argument', 'a registry is an https:// address, or the absolute path of a folder or file on the machine of svc', {
         reason: 'marketplace.registry_address',
       });
@@ -150,7 +149,12 @@ export class Registries {
       timeoutMs,
       redirects: 3,
     });
-    if (reply.status === 304) {
+    if (!isSecure(reply.url)) {
+      throw new SvcError('upstream_error', 'the registry leads on to an address without TLS, where anybody on the way could offer something else', {
+        reason: 'marketplace.registry_insecure',
+      });
+    }
+    if (reply.status === 304 && etag !== null) {
       return { content, etag };
     }
     if (reply.status !== 200) {
@@ -161,6 +165,9 @@ export class Registries {
     return { content: text, etag: reply.headers['etag'] ?? null };
   }
 }
+
+/** Without TLS anybody on the way could offer something else; this machine is not on a way. */
+export const isSecure = (address: string): boolean => /^https:\/\/|^http:\/\/(?:127\.0\.0\.1|localhost)[:/]/.test(address);
 
 /** The file of the index: a path may name it, or a folder that has it. */
 function indexOf(path: string): string {

@@ -1,6 +1,8 @@
 import { SvcError } from 'svc/sdk';
 import semver from 'semver';
 
+import { idForm } from '../layout/pack-form.ts';
+
 /** Where the files of an offered pack are. */
 export type OfferSource =
   | { readonly kind: 'archive'; readonly url: string; readonly sha256: string; readonly signature: string | undefined }
@@ -30,6 +32,7 @@ export interface RegistryContent {
 type Json = Readonly<Record<string, unknown>>;
 
 const mostOffers = 10_000;
+const claudeName = /^[A-Za-z0-9][\w.@/ -]{0,99}$/;
 const refused = (message: string): SvcError => new SvcError('invalid_argument', `the registry ${message}`, { reason: 'marketplace.registry_refused' });
 
 /** What a registry offers, of our own index or a Claude marketplace; entries that cannot be read are left out, and do not hide the others. */
@@ -46,21 +49,25 @@ export function readIndex(text: string, base: string): RegistryContent {
     if (version !== 1) {
       throw refused('has an index of another version than 1, the one that is known here');
     }
-    return { format: 'svc', title, offers: packs.slice(0, mostOffers).flatMap((pack) => ownOffer(objectOf(pack), base)) };
+    return { format: 'svc', title, offers: onlyFirst(packs.slice(0, mostOffers).flatMap((pack) => ownOffer(objectOf(pack), base))) };
   }
   if (Array.isArray(plugins)) {
     const root = short(objectOf(objectOf(json)['metadata'])['pluginRoot'], 200) ?? '';
-    return { format: 'claude', title, offers: plugins.slice(0, mostOffers).flatMap((plugin) => claudeOffer(objectOf(plugin), root)) };
+    return { format: 'claude', title, offers: onlyFirst(plugins.slice(0, mostOffers).flatMap((plugin) => claudeOffer(objectOf(plugin), root, base))) };
   }
   throw refused('lists neither "packs" nor "plugins"');
 }
 
+/** Of two that have one name the second is not offered: what is shown is what would be installed. */
+const onlyFirst = (offers: readonly Offer[]): readonly Offer[] => [...new Map(offers.toReversed().map((offer) => [offer.name, offer])).values()].toReversed();
+
 function ownOffer(pack: Json, base: string): Offer[] {
-  const name = short(pack['id'], 60);
+  const id = pack['id'];
+  const name = typeof id === 'string' && idForm.test(id) ? id : undefined;
   const listed = Array.isArray(pack['versions']) ? pack['versions'].map(objectOf) : [];
   const versions = listed.slice(0, 500).flatMap((one) => {
     const version = short(one['version'], 60);
-    const url = short(one['url'], 2_000);
+    const url = against(base, short(one['url'], 2_000));
     const sha256 = short(one['sha256'], 64)?.toLowerCase();
     const isWhole = version !== undefined && semver.valid(version) !== null && url !== undefined && sha256 !== undefined && /^[0-9a-f]{64}$/.test(sha256);
     return isWhole
@@ -68,7 +75,7 @@ function ownOffer(pack: Json, base: string): Offer[] {
           {
             version,
             engines: short(one['engines'], 60),
-            source: { kind: 'archive' as const, url: against(base, url), sha256, signature: short(one['signature'], 200) },
+            source: { kind: 'archive' as const, url, sha256, signature: short(one['signature'], 200) },
           },
         ]
       : [];
@@ -87,8 +94,9 @@ function ownOffer(pack: Json, base: string): Offer[] {
   ];
 }
 
-function claudeOffer(plugin: Json, root: string): Offer[] {
-  const name = short(plugin['name'], 100);
+function claudeOffer(plugin: Json, root: string, base: string): Offer[] {
+  const given = plugin['name'];
+  const name = typeof given === 'string' && claudeName.test(given) ? given : undefined;
   if (name === undefined) {
     return [];
   }
@@ -99,13 +107,13 @@ function claudeOffer(plugin: Json, root: string): Offer[] {
       name,
       title: short(plugin['displayName'], 80) ?? name,
       ...{ description: short(plugin['description'], 1_000) ?? '', publisher: short(owner, 200) ?? '', homepage: short(plugin['homepage'], 500) ?? '' },
-      versions: [{ version: short(plugin['version'], 60) ?? '0.0.0', engines: undefined, source: claudeSource(plugin['source'], root) }],
+      versions: [{ version: short(plugin['version'], 60) ?? '0.0.0', engines: undefined, source: claudeSource(plugin['source'], root, base) }],
       entry,
     },
   ];
 }
 
-function claudeSource(source: unknown, root: string): OfferSource {
+function claudeSource(source: unknown, root: string, base: string): OfferSource {
   if (typeof source === 'string') {
     return { kind: 'inside', path: source.startsWith('./') ? source : `${root}/${source}` };
   }
@@ -119,21 +127,28 @@ function claudeSource(source: unknown, root: string): OfferSource {
     const address = /^[\w.-]{1,100}\/[\w.-]{1,100}$/.test(url) ? `https://github.com/${url}.git` : url;
     return { kind: 'git', url: address.slice(0, 2_000), ...at };
   }
-  if (kind === 'archive' && typeof url === 'string' && typeof sha256 === 'string' && /^[0-9a-f]{64}$/i.test(sha256)) {
-    return { kind: 'archive', url: url.slice(0, 2_000), sha256: sha256.toLowerCase(), signature: undefined };
+  const archive = against(base, short(url, 2_000));
+  if (kind === 'archive' && archive !== undefined && typeof sha256 === 'string' && /^[0-9a-f]{64}$/i.test(sha256)) {
+    return { kind: 'archive', url: archive, sha256: sha256.toLowerCase(), signature: undefined };
   }
   return { kind: 'none', why: `its source is of the kind ${JSON.stringify(short(kind, 40) ?? 'unknown')}, which svc does not read` };
 }
 
-/** Addresses may be given as they stand to the index. */
-function against(base: string, url: string): string {
-  if (/^[a-z][a-z0-9+.-]*:/i.test(url)) {
+/** Addresses may be given as they stand to the index; undefined for what is none. */
+function against(base: string, url: string | undefined): string | undefined {
+  if (url === undefined || /^[a-z][a-z0-9+.-]*:/i.test(url)) {
     return url;
   }
-  return base.startsWith('/') ? `${base.replace(/\/[^/]*\.json$|\/+$/, '')}/${url.replace(/^\.\//, '')}` : new URL(url, base).href;
+  if (base.startsWith('/')) {
+    return `${base.replace(/\/[^/]*\.json$|\/+$/, '')}/${url.replace(/^\.\//, '')}`;
+  }
+  return URL.canParse(url, base) ? new URL(url, base).href : undefined;
 }
 
 const objectOf = (value: unknown): Json => (typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Json) : {});
 
-const short = (value: unknown, most: number): string | undefined =>
-  typeof value === 'string' && value.trim() !== '' ? value.trim().slice(0, most) : undefined;
+/** A text of a stranger: without what moves a terminal, turns its direction or is not seen. */
+function short(value: unknown, most: number): string | undefined {
+  const text = typeof value === 'string' ? value.replaceAll(/[\p{Cc}\p{Cf}\u2028\u2029]/gu, ' ').trim() : '';
+  return text === '' ? undefined : text.slice(0, most);
+}

@@ -1,5 +1,5 @@
 /** Grows with every change of what is looked for: what is installed is looked at again. */
-export const rulesVersion = 1;
+export const rulesVersion = 2;
 
 export type Severity = 'info' | 'review' | 'block';
 

@@ -16,6 +16,9 @@ export interface ScanReport {
 const mostFindings = 200;
 const mostHosts = 200;
 const longestLine = 20_000;
+/** Longer than what any rule looks at. */
+const overlap = 1_000;
+const mostHeaderLines = 500;
 const ranks: readonly Severity[] = ['block', 'review', 'info'];
 
 const programs: readonly (readonly [string, readonly number[]])[] = [
@@ -45,7 +48,7 @@ export function scan(files: PackFiles, declaredHosts: readonly string[] = []): S
     }
     findings.push(...(isText(bytes) ? inText(file, Buffer.from(bytes).toString('utf8'), hosts) : inBinary(file, bytes)));
   }
-  findings.push(...undeclared(files, hosts, declaredHosts, scripts));
+  findings.push(...undeclared(files, declaredHosts, scripts));
   const sorted = findings.toSorted((a, b) => ranks.indexOf(a.severity) - ranks.indexOf(b.severity)).slice(0, mostFindings);
   const gravest = sorted[0]?.severity ?? 'info';
   return { verdict: gravest === 'info' ? 'pass' : gravest, findings: sorted, hosts: [...hosts].toSorted().slice(0, mostHosts), scripts };
@@ -60,37 +63,86 @@ function inBinary(file: string, bytes: Uint8Array): Finding[] {
     return [{ rule: 'program', severity: 'block', file, line: 0, message: `is ${program}` }];
   }
   const [archive] = archives.find(begins) ?? [];
-  return archive === undefined ? [] : [{ rule: 'archive-in-archive', severity: 'review', file, line: 0, message: `is ${archive}, which was not looked into` }];
+  if (archive !== undefined) {
+    return [{ rule: 'archive-in-archive', severity: 'review', file, line: 0, message: `is ${archive}, which was not looked into` }];
+  }
+  // A single zero does not make a text unreadable to shells and models.
+  const told = new Told(file);
+  for (const { line, number } of linesOf(Buffer.from(bytes).toString('utf8'))) {
+    told.byRules(line, number);
+  }
+  if (file.endsWith('.md')) {
+    told.add('hidden-text', 'block', 0, 'has zero bytes, which no text has');
+  }
+  return told.findings();
 }
 
 function inText(file: string, text: string, hosts: Set<string>): Finding[] {
-  const found = new Map<string, Finding>();
-  const tell = (rule: string, severity: Severity, line: number, message: string): void => {
-    const key = `${rule} ${message}`;
-    found.set(key, found.get(key) ?? { rule, severity, file, line, message });
-  };
-  text.split('\n').forEach((whole, index) => {
-    // What is longer is looked at in its beginning and its end.
-    // The map of a bundle has its sources, and nothing that runs.
-    const line = whole.startsWith('//# sourceMappingURL=data:application/json;base64,')
-      ? ''
-      : whole.length > longestLine
-        ? `${whole.slice(0, longestLine / 2)} ${whole.slice(-longestLine / 2)}`
-        : whole;
-    for (const { rule, severity, form, message } of lineRules) {
-      if (form.test(line)) {
-        tell(rule, severity, index + 1, message);
-      }
-    }
-    hidden(line, (severity, message) => tell('hidden-text', severity, index + 1, message));
+  const told = new Told(file);
+  const headerEnd = file.endsWith('.json') ? Infinity : file.endsWith('.md') ? text.split('\n', mostHeaderLines).indexOf('---', 1) + 1 : 0;
+  for (const { line, number } of linesOf(text)) {
+    told.byRules(line, number);
+    hidden(number <= headerEnd ? unescaped(line) : line, (severity, message) => told.add('hidden-text', severity, number, message));
     for (const [, host] of line.matchAll(/\bhttps?:\/\/(?:[^\s/@"'<>]{1,100}@)?([a-z0-9.-]{1,200})/gi)) {
       if (host !== undefined && hosts.size < mostHosts * 5) {
         hosts.add(host.toLowerCase().replace(/\.+$/, ''));
       }
     }
-  });
-  return [...found.values()];
+  }
+  return told.findings();
 }
+
+/** What was found in one file, the first of each kind. */
+class Told {
+  readonly #file: string;
+  readonly #found = new Map<string, Finding>();
+
+  constructor(file: string) {
+    this.#file = file;
+  }
+
+  add(rule: string, severity: Severity, line: number, message: string): void {
+    const key = `${rule} ${message}`;
+    this.#found.set(key, this.#found.get(key) ?? { rule, severity, file: this.#file, line, message });
+  }
+
+  byRules(line: string, number: number): void {
+    for (const { rule, severity, form, message } of lineRules) {
+      if (form.test(line)) {
+        this.add(rule, severity, number, message);
+      }
+    }
+  }
+
+  findings(): Finding[] {
+    return [...this.#found.values()];
+  }
+}
+
+/** Each line with what goes on in the next; a very long one in pieces that overlap. */
+function* linesOf(text: string): Generator<{ readonly line: string; readonly number: number }> {
+  const lines = text.split('\n');
+  for (const [index, whole] of lines.entries()) {
+    // The map of a bundle has its sources, and nothing that runs.
+    if (/^\/\/# sourceMappingURL=data:application\/json;base64,[A-Za-z0-9+/=]*\r?$/.test(whole)) {
+      continue;
+    }
+    const goesOn = /[\\|]\s{0,8}$/.test(whole.slice(-10));
+    const line = goesOn ? `${whole.replace(/\\\s{0,8}$/, ' ')}${(lines[index + 1] ?? '').slice(0, overlap)}` : whole;
+    for (let at = 0; at === 0 || at < line.length - overlap; at += longestLine - overlap) {
+      yield { line: line.slice(at, at + longestLine), number: index + 1 };
+    }
+  }
+}
+
+/** As JSON and YAML read it. */
+const unescaped = (line: string): string =>
+  line.includes('\\')
+    ? line.replaceAll(/\\(?:u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})|U([0-9a-fA-F]{8}))/g, (_all, ...[four, two, eight]: (string | undefined)[]) => {
+        const code = Number.parseInt(four ?? two ?? eight ?? '', 16);
+        return code > 0x10ffff ? '' : code > 0xffff ? String.fromCodePoint(code) : String.fromCharCode(code);
+      })
+    : line;
 
 /** Signs that people do not see and models read. */
 function hidden(line: string, tell: (severity: Severity, message: string) => void): void {
@@ -113,7 +165,7 @@ function hidden(line: string, tell: (severity: Severity, message: string) => voi
 }
 
 /** Code may speak of hosts; those that the pack does not declare are to be looked at. */
-function undeclared(files: PackFiles, _all: ReadonlySet<string>, declared: readonly string[], scripts: readonly string[]): Finding[] {
+function undeclared(files: PackFiles, declared: readonly string[], scripts: readonly string[]): Finding[] {
   return scripts.flatMap((file) => {
     const named = new Set<string>();
     const bytes = files.get(file)!;
