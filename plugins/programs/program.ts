@@ -7,6 +7,7 @@ import { type Clock, type Logger, messageOf, type RestartPolicy, restarts, SvcEr
 
 import type { ProgramHandle, ProgramOptions } from './contract.ts';
 import { forgetProgram, noteProgram, signalGroup } from './program-note.ts';
+import { saidLine } from './said-line.ts';
 
 export interface ProgramParts {
   readonly label: string;
@@ -164,7 +165,8 @@ export class Program implements ProgramHandle {
       eachLine(stream, (line) => {
         words.push(line);
         words.splice(0, words.length - keptWords);
-        log.info({ program: label, pid }, line);
+        const { level, message, fields } = saidLine(line);
+        log[level]({ ...fields, program: label, pid }, message);
       });
     }
     const gone = new AbortController();
