@@ -8,6 +8,7 @@ import { wordsGroup } from './delivery-conditions.ts';
 import { digestMessage, incidentMessage, type LinkOf, testMessage, wordsMessage } from './message.ts';
 import { NoticeStore } from './notice-store.ts';
 import { oneLine } from './plain-text.ts';
+import { asked } from './types/http-verdict.ts';
 import type { ChannelRow, Delivery, NotifyTables } from './tables.ts';
 
 /** How one try ended. `unclear`: the platform may have it all the same. */
@@ -78,7 +79,8 @@ function resultOf(verdict: Verdict, address: ChannelAddress): AttemptResult {
     case 'plain':
       return { result: 'failed', reason: 'the platform refused the message, also as plain text', degraded: false, unclear: false };
     case 'retry':
-      return { ...verdict, reason: safe(verdict.reason, address), unclear: false };
+      // What a type with code of its own asks for may be any number; it is stored as whole milliseconds.
+      return { ...verdict, ...asked(verdict.afterMs), reason: safe(verdict.reason, address), unclear: false };
     case 'failed':
       return { ...verdict, reason: safe(verdict.reason, address), degraded: verdict.degraded === true, unclear: false };
   }

@@ -26,6 +26,7 @@ export function factsOf({ kind, incident }: MessageEntry, around: Surroundings):
     [incident.device_id === undefined ? 'Scope' : 'Host', placeOf(incident, around)],
     ['Since', sinceOf(incident, around, isOver)],
     [isOver ? 'Value when it fired' : 'Value', incident.value !== undefined && againstThreshold(incident.value, incident.threshold)],
+    ['Over because', isOver && incident.ended_because],
     ['Value now', isOver && background?.incident.value !== undefined && numberOf(background.incident.value)],
     [
       'Week before',

@@ -21,6 +21,8 @@ export interface NoticeIncident {
   readonly threshold?: number;
   readonly fired_at: string;
   readonly resolved_at?: string;
+  /** Why it is over, where that is not that its condition has cleared. */
+  readonly ended_because?: string;
   readonly event_count: number;
   /** How many of its instances fire and are not muted; absent: one. */
   readonly firing_instances?: number;

@@ -102,7 +102,13 @@ function headline({ kind, incident }: MessageEntry, host: DeviceEntry | undefine
   const head = `[${words[kind]}] ${incident.severity}:`;
   if (kind === 'resolved') {
     const lasted = incident.resolved_at === undefined ? '' : ` (after ${lastingOf(Date.parse(incident.resolved_at) - Date.parse(incident.fired_at))})`;
-    return oneLine(`${head} no longer${name === '' ? '' : ` on ${name}`}: ${incident.rule_name}${lasted}`, longestTitle);
+    const { ended_because: because, rule_name: rule } = incident;
+    const on = name === '' ? '' : ` on ${name}`;
+    // Whether the condition lasts is not known then.
+    return oneLine(
+      because === undefined ? `${head} no longer${on}: ${rule}${lasted}` : `[OVER] ${incident.severity}: ${rule}${on}: ${because}${lasted}`,
+      longestTitle,
+    );
   }
   const said = incident.summary === '' ? incident.rule_name : incident.summary;
   const summary = host === undefined ? said : said.replaceAll(/\bdevice (\d+)\b/gi, (named, id) => (id === String(host.id) ? host.display_name : named));

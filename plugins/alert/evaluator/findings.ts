@@ -6,7 +6,7 @@ import type { Draft } from '../incident/draft.ts';
 import { evaluator, type Incident, isActive, isUnnotified } from '../incident/incident.ts';
 import type { Ledger } from '../incident/ledger.ts';
 import { countFiring, leadOf } from '../incident/members.ts';
-import { change, fire, type Firing, resolve, type ResolveReason } from '../incident/transitions.ts';
+import { change, endingOf, fire, type Firing, resolve, type ResolveReason } from '../incident/transitions.ts';
 import { deviceOfflineRule, type Plan, type RenderAnnotations, type Rule, type Snapshot } from '../rule.ts';
 import type { TemplateQuery } from '../template-functions.ts';
 import type { AlertSeries } from './alert-series.ts';
@@ -193,7 +193,7 @@ export function close(draft: Draft, incident: Incident | undefined, reason: Reso
   const notified = incident !== undefined && !isUnnotified(incident);
   const over = incident && draft.apply(resolve(incident, evaluator, reason, undefined, now));
   if (over !== undefined && notified) {
-    draft.addNotice('resolved', over);
+    draft.addNotice('resolved', over, { because: endingOf(reason, evaluator) });
   }
 }
 

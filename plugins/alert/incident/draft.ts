@@ -23,6 +23,8 @@ export interface DraftNotice {
   readonly again: boolean;
   /** Those that burn and are not muted, when it was drafted. */
   readonly burning: readonly Instance[];
+  /** Of an end: why, where its condition has not cleared. */
+  readonly because?: string | undefined;
 }
 
 export interface ChangedInstance {
@@ -143,8 +145,12 @@ export class Draft {
     return targets.length * sources.length <= mostCompared && targets.every(({ labels }) => sources.some((other) => !areToldApart(other.labels, labels)));
   }
 
-  addNotice(kind: Notice['kind'], incident: Incident, { again = false, burning = [] }: Partial<Pick<DraftNotice, 'again' | 'burning'>> = {}): void {
-    this.#notices.push({ key: incident.dedupe_key, kind, incident, again, burning });
+  addNotice(
+    kind: Notice['kind'],
+    incident: Incident,
+    { again = false, burning = [], because }: Partial<Pick<DraftNotice, 'again' | 'burning' | 'because'>> = {},
+  ): void {
+    this.#notices.push({ key: incident.dedupe_key, kind, incident, again, burning, because });
   }
 
   setInstance(ruleId: number, key: string, instance: Instance | undefined): void {

@@ -16,11 +16,11 @@ const attempts = 10_000;
 const mostNamed = 20;
 
 /** What channels are sent of an incident. */
-export function noticeOf({ kind, incident, again, burning }: Omit<DraftNotice, 'key'>): Notice {
+export function noticeOf({ kind, incident, again, burning, because }: Omit<DraftNotice, 'key'>): Notice {
   const { id, event_count: seq, version, pins } = incident;
   // There are several reminders of one firing, and several of who has joined it; each is of another version of the incident.
   const which = kind === 'reminder' || again ? `${kind}-${version}` : kind;
-  const named = noticeIncidentOf(incident);
+  const named = { ...noticeIncidentOf(incident), ...(because !== undefined && { ended_because: because }) };
   return { id: `incident-${id}-${seq}-${which}`, kind, fire_seq: seq, incident: burning.length < 2 ? named : { ...named, ...instancesIn(burning) }, pins };
 }
 

@@ -12,7 +12,7 @@ import { measured } from './members.ts';
 import type { IncidentItem, SilenceFor } from './schema.ts';
 import { shownIncident } from './incident-item.ts';
 import type { InstanceReader } from './instance-reader.ts';
-import { acknowledge, resolve, silence, type Step, unsilence } from './transitions.ts';
+import { acknowledge, endingOf, resolve, silence, type Step, unsilence } from './transitions.ts';
 
 type Item = Static<typeof IncidentItem>;
 type Change = Pick<Call, 'principal' | 'note'>;
@@ -68,7 +68,7 @@ export class Operations {
       (incident, actor, now) => resolve(incident, actor, 'by_user', note, now),
       (draft, incident) => {
         if (!isUnnotified(incident)) {
-          draft.addNotice('resolved', incident);
+          draft.addNotice('resolved', incident, { because: endingOf('by_user', actorOf(change.principal)) });
         }
         // While its condition lasts it must not fire at once again: that is for the cooldown to end, or a full clear cycle.
         const { steady } = this.#parts.gateInputs();

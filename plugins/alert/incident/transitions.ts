@@ -129,21 +129,26 @@ export function acknowledge(incident: Incident, actor: Actor, note: string | und
 const sameEndMs = 60_000;
 
 export function silence(incident: Incident, actor: Actor, until: number, reason: string | undefined, now: number): Step | undefined {
+  const before = incident.silenced_until;
   switch (incident.status) {
     case 'silenced':
-      // A repeated request has the end that was meant; one for another end must not look like a success.
-      return Math.abs(until - incident.silenced_until!) <= sameEndMs
-        ? undefined
-        : refuse(incident, 'silenced again', `it is until ${timestamp(incident.silenced_until!)}; end that silence first`);
-    case 'open': {
-      const changed = { ...incident, status: 'silenced' as const, silenced_until: until, updated_at: now };
-      const data = { until: timestamp(until), ...(reason !== undefined && { reason }) };
-      return step(changed, 'silenced', actor, reason ?? `silenced by ${actor.name} until ${timestamp(until)}`, data);
-    }
+      // A repeated request has the end that was meant, and a later one extends it; one for an earlier end must not look like a success.
+      if (Math.abs(until - before!) <= sameEndMs) {
+        return undefined;
+      }
+      return until > before! ? mute('extended') : refuse(incident, 'silenced for less', `it is until ${timestamp(before!)}; end that silence first`);
+    case 'open':
+      return mute('silenced');
     case 'acknowledged':
       return refuse(incident, 'silenced', 'it is acknowledged, and nothing more is sent about it');
     case 'resolved':
       return refuse(incident, 'silenced', 'it has ended already; POST /api/v1/alerts/silences mutes future ones');
+  }
+
+  function mute(how: 'silenced' | 'extended'): Step {
+    const changed = { ...incident, status: 'silenced' as const, silenced_until: until, updated_at: now };
+    const data = { until: timestamp(until), ...(how === 'extended' && { extended_from: timestamp(before!) }), ...(reason !== undefined && { reason }) };
+    return step(changed, 'silenced', actor, reason ?? `${how} by ${actor.name} until ${timestamp(until)}`, data);
   }
 }
 
@@ -174,6 +179,9 @@ const endings: Readonly<Record<ResolveReason, (actor: Actor) => string>> = {
   rule_disabled: () => 'its rule was disabled',
   rule_deleted: () => 'its rule was deleted',
 };
+
+/** In words; undefined: there is nothing to add, it has cleared. */
+export const endingOf = (reason: ResolveReason, actor: Actor): string | undefined => (reason === 'cleared' ? undefined : endings[reason](actor));
 
 export function resolve(incident: Incident, actor: Actor, reason: ResolveReason, note: string | undefined, now: number): Step | undefined {
   if (incident.status === 'resolved') {

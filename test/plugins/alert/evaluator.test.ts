@@ -448,7 +448,11 @@ describe('the evaluator', () => {
     );
     const kept = (await house.incident('kept:host:7'))!;
     assert.deepEqual([kept.status, kept.rule_name, kept.severity], ['open', 'Another name', 'critical']);
-    assert.equal(house.sent.filter((line) => line.startsWith('resolved')).length, 3);
+    assert.deepEqual(
+      house.notices.filter(({ kind }) => kind === 'resolved').map(({ incident }) => incident.ended_because),
+      ['its rule was disabled', 'its rule was deleted', 'its rule was changed to another key, scope or dimensions'],
+      'nobody is told that it has cleared',
+    );
   });
 
   test('closes what a deleted rule has raised also when that could not be stored at once', async (t) => {

@@ -197,9 +197,9 @@ describe('a silence', () => {
     const [seven, eight] = [(await house.incident('cpu:host:7'))!, (await house.incident('cpu:host:8'))!];
     await house.operations.silence(seven.id, { hours: 0.5, reason: 'known' }, someone);
     await house.operations.silence(seven.id, { duration: '30m' }, someone);
-    await assert.rejects(house.operations.silence(seven.id, { hours: 9 }, someone), {
+    await assert.rejects(house.operations.silence(seven.id, { hours: 0.2 }, someone), {
       code: 'conflict',
-      message: /is silenced and cannot be silenced again: it is until 2026-11-20T00:30:30\.000Z; end that silence first/,
+      message: /is silenced and cannot be silenced for less: it is until 2026-11-20T00:30:30\.000Z; end that silence first/,
     });
     await house.pass(20 * minute);
     assert.deepEqual([(await house.incident('cpu:host:7'))!.status, (await house.incident('cpu:host:8'))!.status], ['silenced', 'open']);
@@ -213,6 +213,24 @@ describe('a silence', () => {
     house.answers.set('cpu', on('7'));
     await house.pass(minute);
     assert.deepEqual((await house.timeline('cpu:host:8')).at(-1), 'resolved resolved', 'a silence does not keep it from resolving');
+  });
+
+  test('of one incident is extended by one that ends later, which the timeline tells', async (t) => {
+    const house = await engine(t);
+    house.book.add({ rule_key: 'cpu' });
+    house.answers.set('cpu', on('7'));
+    await house.pass(interval);
+    const { id } = (await house.incident('cpu:host:7'))!;
+    await house.operations.silence(id, { hours: 1 }, someone);
+    await house.pass(50 * minute);
+    const { status, silenced_until: until } = await house.operations.silence(id, { hours: 1 }, someone);
+    assert.deepEqual([status, until], ['silenced', new Date(house.clock.now() + 60 * minute).toISOString()]);
+    const { items } = await house.store.events(id, { order: 'desc' }, { limit: 1 });
+    assert.deepEqual([items[0]!.type, items[0]!.message], ['silenced', `extended by ann@example.org until ${until}`]);
+    await house.pass(50 * minute);
+    assert.equal((await house.incident('cpu:host:7'))!.status, 'silenced', 'past the end that it had first');
+    await house.pass(11 * minute);
+    assert.equal((await house.incident('cpu:host:7'))!.status, 'open');
   });
 
   test('by label mutes what matches, says so once, and tells of what lasts at its end', async (t) => {

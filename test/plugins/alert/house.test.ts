@@ -21,8 +21,7 @@ interface Alerting {
 }
 
 /** A house with the real metrics store, in whose time nothing happens by itself. */
-async function alerting(t: TestContext): Promise<Alerting> {
-  const clock = new HandClock();
+async function alerting(t: TestContext, clock = new HandClock()): Promise<Alerting> {
   const notices: Notice[] = [];
   const dispatcher = {
     // Rules that come with the product fire, too.
@@ -161,6 +160,9 @@ test('incidents are listed by status, severity, scope, rule and words, page by p
   const path = `/api/v1/alerts/incidents/${first.items[0].id}`;
   const silenced = await house.json(`${path}/silence`, post({ hours: 0.5 }));
   assert.deepEqual([silenced.status, silenced.silenced_until], ['silenced', new Date(clock.now() + 30 * minute).toISOString()]);
+  const longer = await house.json(`${path}/silence`, post({ hours: 2 }));
+  assert.deepEqual([longer.status, longer.silenced_until], ['silenced', new Date(clock.now() + 120 * minute).toISOString()], 'extended');
+  assert.equal((await house.fetch(`${path}/silence`, post({ hours: 1 }))).status, 409, 'not shortened');
   assert.equal((await house.json(`${path}/silence`, { method: 'DELETE' })).status, 'open');
   assert.equal((await house.fetch(`${path}/silence`, post({ hours: 721 }))).status, 400);
   assert.equal((await house.fetch('/api/v1/alerts/incidents/999999/ack', { method: 'POST' })).status, 404);
@@ -175,6 +177,39 @@ test('incidents are listed by status, severity, scope, rule and words, page by p
     await pause(20);
   }
   assert.equal(notices.filter(({ incident }) => incident.rule_key === 'test_hot').length, 3);
+});
+
+test('a silence is previewed, edited and says whom it mutes; one that recurs keeps to the clocks of its zone when they change', async (t) => {
+  // Clocks in Berlin go back in the night of the next day.
+  const { house, pass, clock } = await alerting(t, new HandClock(Date.UTC(2026, 9, 24)));
+  await house.json('/api/v1/alert-rules', hotRule('test_warm'));
+  await pass(2 * minute, heat('1', '2', '3'));
+  const silences = '/api/v1/alerts/silences';
+  const draft = {
+    matchers: [
+      { name: 'device_id', op: '=~', value: '1|2' },
+      { name: 'rule', op: '=', value: 'test_warm' },
+    ],
+    duration: '20d',
+    reason: 'moving',
+  };
+  const preview = await house.json(`${silences}/preview`, post(draft));
+  assert.match(preview.summary, /^mutes 2 of \d+ now, 2 of \d+ of the last 24 h$/);
+  const { id } = await house.json(silences, post(draft));
+  const muted = async (): Promise<readonly string[]> =>
+    (await house.json(`${silences}/${id}/muted`)).items.map(({ labels }: { labels: Record<string, string> }) => labels['device_id']);
+  assert.deepEqual(await muted(), ['1', '2']);
+  const recurrence = { days: [], start: '04:00', duration: '1h', time_zone: 'Europe/Berlin' };
+  const matchers = [draft.matchers[1]!, { name: 'device_id', op: '=', value: '3' }];
+  const edited = await house.json(`${silences}/${id}`, { ...post({ ...draft, matchers, recurrence }), method: 'PUT' });
+  assert.deepEqual([edited.recurrence.time_zone, edited.in_force], ['Europe/Berlin', false]);
+  assert.deepEqual(await muted(), [], 'outside of its hours');
+  const hours: string[] = [];
+  for (let passed = 0; passed < 60; passed++) {
+    clock.advance(60 * minute);
+    hours.push(...((await house.json(`${silences}/${id}`)).in_force ? [new Date(clock.now()).toISOString().slice(8, 13)] : []));
+  }
+  assert.deepEqual(hours, ['24T02', '25T03', '26T03']);
 });
 
 test('a reload in the middle of it all loses nothing and fires nothing again', async (t) => {

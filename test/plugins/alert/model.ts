@@ -233,6 +233,11 @@ export class Model {
           thing.until = this.time + this.drift + hour / 2;
           this.#move(thing, 'silenced', 'silenced');
         }
+        if (status === 'silenced' && this.time + this.drift + hour / 2 - thing.until > minute) {
+          thing.until = this.time + this.drift + hour / 2;
+          this.#move(thing, 'silenced', 'silenced');
+          return true;
+        }
         return status === 'open' || (status === 'silenced' && Math.abs(this.time + this.drift + hour / 2 - thing.until) <= minute);
       case 'unsilence':
         if (status === 'silenced') {

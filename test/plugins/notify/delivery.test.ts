@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 
+import { shippedTypes } from '../../../plugins/notify/channel-types.ts';
 import { removeExpired } from '../../../plugins/notify/retention.ts';
 import { startReceiver } from './fakes/receiver.ts';
 import { noticeOf, openOffice, testClock } from './office.ts';
@@ -123,6 +124,26 @@ test('Retry-After is obeyed to the letter, as seconds and as a date, and holds f
   clock.advance(1_000);
   await again.turn();
   assert.equal(platform.taken.length, 3);
+});
+
+test('a platform that asks to be left alone for a year is asked again after an hour; one that asks for a part of a millisecond is, too', async (t) => {
+  const clock = testClock();
+  const office = await openOffice(t, { clock });
+  const platform = await startReceiver(t);
+  await office.channel({ channel_type: 'webhook', endpoint: platform.url });
+  platform.next({ status: 429, headers: { 'retry-after': '31536000' } });
+  await office.dispatcher.accept(noticeOf(1));
+  await office.turn();
+  clock.advance(3_600_000);
+  await office.turn();
+  assert.equal(platform.taken.length, 1);
+  const judge = t.mock.method(shippedTypes['webhook']!, 'judge', () => ({ result: 'retry', reason: 'busy', afterMs: 1_500.25 }));
+  await office.dispatcher.accept(noticeOf(2));
+  await office.turn();
+  judge.mock.restore();
+  clock.advance(1_501);
+  await office.turn();
+  assert.deepEqual(results(office.recorded), ['1/1/firing sent', '2/1/firing sent']);
 });
 
 test('somebody who sets the clock neither delays a notification nor hurries it', async (t) => {

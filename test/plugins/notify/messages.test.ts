@@ -119,6 +119,17 @@ for (const type of Object.keys(shippedTypes)) {
   });
 }
 
+test('an end that is no all-clear is not told as one', () => {
+  const incident = { ...resolved.incident, ended_because: 'its rule was deleted' };
+  const { title, facts } = incidentMessage(
+    'd-3',
+    { kind: 'resolved', incident },
+    { link: 'https://svc.example.org/p/1', template: undefined, around: { now, host } },
+  );
+  assert.equal(title, '[OVER] critical: A disk is nearly full on db-3: its rule was deleted (after 11m)');
+  assert.ok(facts.some(({ name, text }) => name === 'Over because' && text === 'its rule was deleted'));
+});
+
 test('a digest never loses how many it is about', () => {
   const shown = group.lines.length - 1;
   assert.equal(group.lines.at(-1), `… and ${10_000 - shown} more`);
