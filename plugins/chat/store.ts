@@ -1,4 +1,4 @@
-import type { Generated, Kysely, Selectable } from 'kysely';
+import { type Generated, type Kysely, type Selectable, sql, type SqlBool } from 'kysely';
 import { type Page, pageOf, type PageRequest, type Tables } from 'svc/sdk';
 
 export interface ChatTables {
@@ -73,8 +73,8 @@ export class SessionStore {
       .selectFrom('chat_sessions')
       .selectAll()
       .$if(owner !== undefined, (query) => query.where('owner', '=', owner!))
-      .$if(tag !== undefined, (query) => query.where('tags', 'like', `%${JSON.stringify(tag).replaceAll(/[%_\\]/g, '\\$&')}%`))
-      .$if(q !== undefined, (query) => query.where('title', 'like', `%${q!.replaceAll(/[%_]/g, '')}%`));
+      .$if(tag !== undefined, (query) => query.where(sql<SqlBool>`instr(tags, ${JSON.stringify(tag)})`))
+      .$if(q !== undefined, (query) => query.where(sql<SqlBool>`title like ${`%${q!.replace(/[\\%_]/g, '\\$&')}%`} escape '\\'`));
     return pageOf(rows, 'active', page);
   }
 

@@ -19,10 +19,16 @@ test('sessions are opened, found, renamed, tagged and deleted by their owner', a
   // The latest message comes first, and names a session that has no name.
   await kit.send('  Why is\n db-3   slow?  ');
   assert.deepEqual(await titles(), ['Why is db-3 slow?', 'Disks']);
-  assert.deepEqual(
-    [await titles('?tag=night'), await titles('?tag=nigh'), await titles('?q=disk'), await titles('?q=%25')],
-    [['Disks'], [], ['Disks'], await titles()],
-  );
+  const odd = ['a_b', '50%', 'say "x"', 'back\\slash'];
+  await kit.ask('anna', 'POST', sessions, { title: '100% of disk_1', tags: odd });
+  for (const [query, found] of [
+    ...[['tag=night', ['Disks']] as const, ['tag=nigh', []] as const, ['tag=NIGHT', []] as const, ['tag=axb', []] as const],
+    ...odd.map((tag) => [`tag=${encodeURIComponent(tag)}`, ['100% of disk_1']] as const),
+    ...[['q=disk_', ['100% of disk_1']] as const, ['q=DISKS', ['Disks']] as const, ['q=%25', ['100% of disk_1']] as const, ['q=is_', []] as const],
+  ] as const) {
+    assert.deepEqual(await titles(`?${query}`), found, query);
+  }
+  assert.equal((await kit.ask('anna', 'DELETE', `${sessions}/${(await kit.ask('anna', 'GET', `${sessions}?tag=a_b`)).body.items[0].id}`)).status, 204);
 
   const renamed = await kit.ask('anna', 'PATCH', `${sessions}/${id}`, { title: 'Full disks', tags: [] });
   assert.deepEqual([renamed.status, renamed.body.title, renamed.body.tags], [200, 'Full disks', []]);
