@@ -11,6 +11,9 @@ export interface GateParts {
   readonly packs?: Pick<PackCeilings, 'refusal' | 'hostRefusal'>;
 }
 
+/** As models and MCP clients know a tool: who denies one may have read its name there. */
+const plainName = (key: string): string => key.replaceAll(/[^A-Za-z0-9_-]/g, '_').slice(0, 60);
+
 /** Who asks, as the accounts of this moment have it. */
 interface Standing {
   readonly role: string;
@@ -49,7 +52,7 @@ export class Gate implements GateContract {
     if (persona !== undefined && persona.tools.length > 0 && !persona.tools.includes(tool.key)) {
       return refused('allow', `${tool.key} is not among the tools of ${persona.name}`);
     }
-    if (persona?.disallowed_tools.includes(tool.key)) {
+    if (persona?.disallowed_tools.some((name) => name === tool.key || name === plainName(tool.key))) {
       return refused('deny', `${tool.key} is among the disallowed tools of ${persona.name}`);
     }
     if (persona !== undefined && !classesOf[persona.permission_mode].includes(tool.class)) {

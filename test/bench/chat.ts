@@ -1,6 +1,8 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { Agent, request } from 'node:http';
+import { loadavg } from 'node:os';
+import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { createInterface } from 'node:readline';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
@@ -29,6 +31,9 @@ export async function run({ streams = 1_000, unread = 100, tokens = 200, rate = 
     const before = await usageOf(server);
     const late: number[] = [];
     const began = performance.now();
+    // The readers are one process as well: what it is behind by itself is in every figure.
+    const behind = monitorEventLoopDelay({ resolution: 5 });
+    behind.enable();
     const reading = sessions.map((session, at) => follow(url, agent, session, `${at + 1}`, at >= Number(unread), late));
     await pause(3_000);
     const middle = await usageOf(server);
@@ -45,6 +50,8 @@ export async function run({ streams = 1_000, unread = 100, tokens = 200, rate = 
       'later, p50 ms': at(0.5),
       'later, p99 ms': at(0.99),
       'slowest ms': at(0.9999),
+      'readers behind by themselves, p99 ms': Math.round(behind.percentile(99) / 1e5) / 10,
+      'load of the machine': Math.round(loadavg()[0]!),
       'goal, p99 ms': mostAddedMs,
       'CPU, % of a core': Math.round((cpu / (performance.now() - began)) * 100),
       'memory after 3 s, MiB': Math.round(middle.rss / mebibyte),

@@ -48,6 +48,16 @@ test('the gate of a house follows accounts and settings as they change', async (
     await set('agent.denied_arguments', []);
   });
 
+  await t.test('a tool is denied by its key, and by the name that models know', () => {
+    const tool = { key: 'mcp:desk:page.delete', class: 'mutating', source: 'mcp:desk' } as const;
+    const denying = (...disallowed_tools: string[]) =>
+      step(asked({ tool, persona: { name: 'p', tools: [], disallowed_tools, permission_mode: 'dual-sign-required' } }));
+    assert.deepEqual(
+      [denying('mcp:desk:page.delete'), denying('mcp_desk_page_delete'), denying('mcp_desk_page'), denying()],
+      ['deny', 'deny', 'approval', 'approval'],
+    );
+  });
+
   await t.test('targets are allowed by number or label', async () => {
     const at = (device_id: number, labels: Readonly<Record<string, string>>) => asked({ args: {}, target: { device_id, labels } });
     assert.equal(step(at(1, { env: 'prod' })), 'arguments');
