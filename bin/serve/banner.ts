@@ -7,17 +7,18 @@ import type { Product } from '../../core/boot/product.ts';
 const widest = 100;
 
 /** What whoever starts svc reads first: where it is, where its data lies, what wants attention. */
-export function banner({ version }: Product, { url, dataDir, host, registry }: RunningCore, startedInMs: number): string {
+export function banner({ version }: Product, { url, dataDir, host, registry, parts }: RunningCore, startedInMs: number): string {
   const plugins = host.list();
   const active = plugins.filter(({ state }) => state === 'active').length;
   const troubled = plugins.filter(({ state }) => !['active', 'discovered'].includes(state));
   const open = !/^http:\/\/(127\.|localhost|\[::1\])/.test(url);
   const lines = [
     `svc v${version} serves at ${url}`,
+    ...(parts.http.tlsPort === undefined ? [] : [`TLS      on port ${parts.http.tlsPort}`]),
     `Data     ${dataDir}`,
     `Plugins  ${active} active${troubled.map(({ id, state }) => `, ${id} ${state} (svc plugin why ${id})`).join('')}`,
     ...linesOfPlugins(registry, url),
-    ...(open ? ['Warning  listening beyond this machine without TLS: put a proxy with TLS in front, or set SVC_HTTP_ADDR=127.0.0.1:8080'] : []),
+    ...(open ? ['Warning  listening beyond this machine without TLS: set SVC_TLS_ADDR, SVC_TLS_CERT and SVC_TLS_KEY, or put a proxy in front, and keep SVC_HTTP_ADDR=127.0.0.1:8080'] : []),
     `Ready in ${startedInMs} ms. Stop with Ctrl-C.`,
   ];
   const boxed = lines.filter((line) => line.length <= widest);

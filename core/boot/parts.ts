@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { createOperatorToken, OperatorAuthenticator, type OperatorToken } from '../auth/index.ts';
 import { Outboxes } from '../events/index.ts';
 import { PluginHost, type PluginSources, type WatchFolders } from '../host/index.ts';
-import { catalogueOf, coreRoutes, HttpServer, routeKey } from '../http/index.ts';
+import { catalogueOf, coreRoutes, type HttpOptions, HttpServer, routeKey } from '../http/index.ts';
 import { startWorker, Threads } from '../isolate/index.ts';
 import { HealthChecks, redactText, SelfMetrics } from '../observe/index.ts';
 import { AuditTrail, Board, BuildInfo, Catalogue, Health, Keys, Plugins, Self, SvcError } from '../sdk/index.ts';
@@ -80,6 +80,7 @@ export function openHttp(parts: Base & Data & Hosting & { readonly checkResponse
     changes: changePort(storage),
     trustedProxies: settings.get<string[]>('http.trusted_proxies'),
     publicUrl: settings.get<string>('http.public_url'),
+    tls: tlsOptions(settings),
     strike,
     hideSecrets: redactText,
     absentTrail: () => absentProvider(host, AuditTrail.id),
@@ -142,6 +143,19 @@ export function publishCore({ product, clock, settings, metrics, observers, stor
 }
 
 export type ListenAddress = ReturnType<typeof listenAddress>;
+
+/** The settings of TLS go together. */
+function tlsOptions(settings: Pick<Base['settings'], 'get'>): HttpOptions['tls'] {
+  const [place, cert, key] = ['http.tls_addr', 'http.tls_cert', 'http.tls_key'].map((name) => settings.get<string>(name)) as [string, string, string];
+  if ([place, cert, key].every((value) => value === '')) {
+    return undefined;
+  }
+  if ([place, cert, key].includes('')) {
+    throw new SvcError('invalid_argument', 'http.tls_addr, http.tls_cert and http.tls_key go together: set all three, or none', { reason: 'boot.tls_in_part' });
+  }
+  const { hostname, port } = listenAddress(place);
+  return { host: hostname, port, cert, key };
+}
 
 /** `host:port`, with brackets around an IPv6 address; the port becomes the bound one. */
 export function listenAddress(address: string) {

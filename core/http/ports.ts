@@ -2,6 +2,7 @@ import type { KeyObject } from 'node:crypto';
 
 import type { Generation, Registry } from '../registry/index.ts';
 import type { AuditTrailContract, AuthenticatorContract, Clock, Ids, Logger } from '../sdk/index.ts';
+import type { TlsOptions } from './server/tls.ts';
 
 /** The change's own transaction, as the audit trail takes it. */
 export type Transaction = Parameters<AuditTrailContract['append']>[0];
@@ -113,6 +114,8 @@ export interface HttpOptions {
   readonly changes: ChangePort;
   /** Addresses and ranges whose `X-Forwarded-For` counts. */
   readonly trustedProxies?: readonly string[];
+  /** Where to listen with TLS as well. */
+  readonly tls?: TlsOptions | undefined;
   /** What browsers call this service; their WebSockets must come from there. */
   readonly publicUrl?: string;
   /** An error that was thrown on a plugin's account. */

@@ -1,11 +1,12 @@
 import type { Server } from 'node:http';
+import { Server as TlsServer } from 'node:https';
 import type { Socket } from 'node:net';
 
 import type { Front } from './front.ts';
 import { securityHeaders } from '../replies/security-headers.ts';
 
 /** Bounds how many connections there are, and how many of them come from one address. */
-export function limitConnections(server: Server, { addresses, limits, connections, counted }: Front): void {
+export function limitConnections(server: Server | TlsServer, { addresses, limits, connections, counted }: Front): void {
   const perAddress = new Map<string, number>();
   // One for all: with a listener of its own, and what Node keeps for each that is told once, an idle connection takes half a kilobyte more.
   function closed(this: Socket): void {
@@ -13,7 +14,8 @@ export function limitConnections(server: Server, { addresses, limits, connection
     counted.get(this)?.();
   }
   server.maxConnections = limits.connections;
-  server.on('connection', (socket: Socket) => {
+  // Of one with TLS the socket that requests come by is there after the handshake, which has a deadline of its own.
+  server.on(server instanceof TlsServer ? 'secureConnection' : 'connection', (socket: Socket) => {
     connections.add(socket);
     socket.on('close', closed);
     const peer = socket.remoteAddress;
@@ -48,11 +50,11 @@ export function closeSilent({ connections }: Front): void {
 }
 
 /** What the parser refuses is answered in our own words, too. */
-export function answerMalformed(server: Server): void {
-  server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
+export function answerMalformed(server: Server | TlsServer): void {
+  server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
     const { status, message } = malformed(error.code);
-    const begun = (socket as { _httpMessage?: { headersSent: boolean } })._httpMessage?.headersSent === true;
-    if (!socket.writable || begun || error.code === 'ECONNRESET') {
+    const begun = (socket as unknown as { _httpMessage?: { headersSent: boolean } })._httpMessage?.headersSent === true;
+    if (!socket.writable || begun || /^(?:ECONNRESET|ERR_SSL|ERR_TLS)/.test(error.code ?? '')) {
       socket.destroy();
       return;
     }

@@ -1,4 +1,5 @@
 import { createServer, IncomingMessage, type Server, type ServerOptions, ServerResponse } from 'node:http';
+import { createServer as createTlsServer, type Server as TlsServer } from 'node:https';
 import { Server as NetServer } from 'node:net';
 import type { Duplex } from 'node:stream';
 
@@ -10,6 +11,7 @@ import { serve } from '../pipeline/dispatch.ts';
 import { Exchange } from '../pipeline/exchange.ts';
 import { type Front, openFront } from './front.ts';
 import type { HttpOptions } from '../ports.ts';
+import { followCertificate, readCertificate, type TlsOptions } from './tls.ts';
 
 const headerBytes = 16 * 1024;
 /** Longer than proxies keep theirs, so that it is never we who close under a request that is on its way. */
@@ -23,13 +25,15 @@ const backlog = 4_096;
 export class HttpServer {
   readonly #front: Front;
   readonly #server: Server;
+  /** The same for those who come from afar, where a certificate is given. */
+  readonly #tls: { readonly server: TlsServer; readonly options: TlsOptions; readonly forget: () => void } | undefined;
 
   constructor(options: HttpOptions) {
     const front = openFront(options);
     const app = express().disable('x-powered-by').disable('etag').set('query parser', 'simple');
     app.use((req, res) => void serve(new Exchange(front, req, res, requestIdOf(req.headers['x-request-id'], front.ids))));
     this.#front = front;
-    this.#server = createExpressServer(app, {
+    const settings: ServerOptions = {
       maxHeaderSize: headerBytes,
       insecureHTTPParser: false,
       // Asked for in the pipeline, where the answer gets a body.
@@ -39,16 +43,29 @@ export class HttpServer {
       // Node knows one limit for all routes; the shorter one of ordinary routes is kept where bodies are read.
       requestTimeout: front.limits.uploadTimeoutMs,
       connectionsCheckingInterval: Math.min(5_000, Math.ceil(front.limits.headersTimeoutMs / 2)),
-    });
-    limitConnections(this.#server, front);
-    answerMalformed(this.#server);
+      ...bornAs(app),
+    };
+    // oxlint-disable-next-line typescript/no-misused-promises
+    this.#server = this.#prepared(createServer(settings, app), app);
+    if (options.tls) {
+      const context = { ...readCertificate(options.tls), handshakeTimeout: front.limits.headersTimeoutMs };
+      // oxlint-disable-next-line typescript/no-misused-promises
+      const server = this.#prepared(createTlsServer({ ...settings, ...context }, app), app);
+      this.#tls = { server, options: options.tls, forget: followCertificate(server, options.tls, options.log) };
+    }
+  }
+
+  #prepared<S extends Server | TlsServer>(server: S, app: Express): S {
+    limitConnections(server, this.#front);
+    answerMalformed(server);
     // An unknown expectation is no reason for an answer without a body.
-    this.#server.on('checkExpectation', app);
-    this.#server.on('upgrade', (req, socket, head) => serveUpgrade(front, req, socket, head));
+    server.on('checkExpectation', app);
+    server.on('upgrade', (req: IncomingMessage, socket: Duplex, head: Buffer) => serveUpgrade(this.#front, req, socket, head));
+    return server;
   }
 
   get listening(): boolean {
-    return this.#server.listening;
+    return this.#server.listening || this.#tls?.server.listening === true;
   }
 
   /** Requests that are not answered yet, streams and sockets among them. */
@@ -56,41 +73,41 @@ export class HttpServer {
     return this.#front.open;
   }
 
-  /** Resolves with the port that was bound. */
-  listen(host: string, port: number): Promise<number> {
-    return new Promise((resolve, reject) => {
-      const failed = (error: NodeJS.ErrnoException): void =>
-        reject(new SvcError('unavailable', listenFailure(error, host, port), { reason: 'http.listen_failed', cause: error }));
-      this.#server.once('error', failed);
-      this.#server.listen({ host, port, backlog }, () => {
-        this.#server.off('error', failed);
-        resolve((this.#server.address() as { port: number }).port);
-      });
-    });
+  /** Resolves with the port that was bound, once it also listens with TLS where it is to. */
+  async listen(host: string, port: number): Promise<number> {
+    if (this.#tls) {
+      await listenOn(this.#tls.server, this.#tls.options.host, this.#tls.options.port, 'SVC_TLS_ADDR');
+    }
+    return await listenOn(this.#server, host, port, 'SVC_HTTP_ADDR');
+  }
+
+  /** Of those who come with TLS. */
+  get tlsPort(): number | undefined {
+    return (this.#tls?.server.address() as { port: number } | null | undefined)?.port;
   }
 
   /** Takes no new connection, tells streams and sockets to come back later, and lets requests finish for `graceMs`. */
   async close(graceMs: number): Promise<void> {
-    const [server, front] = [this.#server, this.#front];
+    const front = this.#front;
+    const servers = [this.#server, ...(this.#tls ? [this.#tls.server] : [])];
+    this.#tls?.forget();
     if (front.closing) {
       throw new SvcError('conflict', 'the server is closing already', { reason: 'http.closed_twice' });
     }
     front.closing = true;
-    const ended = new Promise<void>((resolve) => {
-      // Not the HTTP server's own close: it would cut connections on which a request is just arriving.
-      NetServer.prototype.close.call(server, () => resolve());
-    });
+    // Not the HTTP server's own close: it would cut connections on which a request is just arriving.
+    const ended = Promise.all(servers.map((server) => new Promise<void>((resolve) => NetServer.prototype.close.call(server, () => resolve()))));
     front.longAnswers.forEach((answer) => answer.stop());
     let quiet = 0;
     const sweep = setInterval(() => {
       quiet = front.open === 0 ? quiet + 1 : 0;
       if (quiet >= 3) {
-        server.closeIdleConnections();
+        servers.forEach((server) => server.closeIdleConnections());
         closeSilent(front);
       }
     }, quietMs / 3);
     const deadline = setTimeout(() => {
-      server.closeAllConnections();
+      servers.forEach((server) => server.closeAllConnections());
       front.longAnswers.forEach((answer) => answer.terminate());
     }, graceMs);
     await ended;
@@ -99,14 +116,27 @@ export class HttpServer {
   }
 }
 
-function listenFailure(error: NodeJS.ErrnoException, host: string, port: number): string {
+/** Resolves with the port that was bound; `setting`: what says where. */
+function listenOn(server: Server | TlsServer, host: string, port: number, setting: string): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const failed = (error: NodeJS.ErrnoException): void =>
+      reject(new SvcError('unavailable', listenFailure(error, `${host}:${port}`, setting), { reason: 'http.listen_failed', cause: error }));
+    server.once('error', failed);
+    server.listen({ host, port, backlog }, () => {
+      server.off('error', failed);
+      resolve((server.address() as { port: number }).port);
+    });
+  });
+}
+
+function listenFailure(error: NodeJS.ErrnoException, place: string, setting: string): string {
   switch (error.code) {
     case 'EADDRINUSE':
-      return `${host}:${port} is in use by another process; stop it or set SVC_HTTP_ADDR to a free address`;
+      return `${place} is in use by another process; stop it or set ${setting} to a free address`;
     case 'EACCES':
-      return `${host}:${port} may not be opened by this user; set SVC_HTTP_ADDR to a port above 1023`;
+      return `${place} may not be opened by this user; set ${setting} to a port above 1023`;
     default:
-      return `${host}:${port} cannot be listened on (${messageOf(error)}); check SVC_HTTP_ADDR`;
+      return `${place} cannot be listened on (${messageOf(error)}); check ${setting}`;
   }
 }
 
@@ -131,11 +161,11 @@ function serveUpgrade(front: Front, req: IncomingMessage, socket: Duplex, head: 
 type Constructor = (this: object, ...input: unknown[]) => void;
 
 /**
- * A server whose requests and responses are born with Express's prototypes. Express would give them
- * these prototypes on each request, which costs more on Node 20 than all the rest of the pipeline. The
- * constructors are called on `this` because going through Reflect.construct is slower still.
+ * Requests and responses are born with Express's prototypes. Express would give them these prototypes on
+ * each request, which costs more on Node 20 than all the rest of the pipeline. The constructors are called
+ * on `this` because going through Reflect.construct is slower still.
  */
-function createExpressServer(app: Express, options: ServerOptions): Server {
+function bornAs(app: Express): ServerOptions {
   function Request(this: object, socket: unknown): void {
     (IncomingMessage as unknown as Constructor).call(this, socket);
   }
@@ -144,9 +174,7 @@ function createExpressServer(app: Express, options: ServerOptions): Server {
     (ServerResponse as unknown as Constructor).call(this, request, settings);
   }
   Response.prototype = app.response;
-  const born = { IncomingMessage: Request, ServerResponse: Response } as unknown as ServerOptions;
-  // oxlint-disable-next-line typescript/no-misused-promises
-  return createServer({ ...options, ...born }, app);
+  return { IncomingMessage: Request, ServerResponse: Response } as unknown as ServerOptions;
 }
 
 const saneRequestId = /^[A-Za-z0-9._-]{1,128}$/;

@@ -1,0 +1,43 @@
+import { readFileSync, unwatchFile, watchFile } from 'node:fs';
+import type { Server } from 'node:https';
+import { createSecureContext, type SecureContextOptions } from 'node:tls';
+
+import { type Logger, messageOf, SvcError } from '../../sdk/index.ts';
+
+/** Where to listen with TLS, and the files of the certificate and its key. */
+export interface TlsOptions {
+  readonly host: string;
+  readonly port: number;
+  readonly cert: string;
+  readonly key: string;
+  readonly lookEveryMs?: number;
+}
+
+/** What the files hold; throws where they are not a certificate and its key. */
+export function readCertificate({ cert, key }: Pick<TlsOptions, 'cert' | 'key'>): SecureContextOptions {
+  try {
+    const read = { cert: readFileSync(cert), key: readFileSync(key), minVersion: 'TLSv1.2' } as const;
+    createSecureContext(read);
+    return read;
+  } catch (error) {
+    throw new SvcError('invalid_argument', `http.tls_cert and http.tls_key are no certificate with its key: ${messageOf(error)}`, {
+      reason: 'http.certificate',
+      cause: error,
+    });
+  }
+}
+
+/** Gives the server every certificate that is put in the place of the one before; one that is broken, or not whole yet, changes nothing. */
+export function followCertificate(server: Server, files: TlsOptions, log: Logger): () => void {
+  const renew = (): void => {
+    try {
+      server.setSecureContext(readCertificate(files));
+      log.info({ event: 'http.certificate_renewed', cert: files.cert }, 'certificate renewed');
+    } catch (error) {
+      log.warn({ event: 'http.certificate_kept', cause: messageOf(error) }, 'new certificate cannot be used; the one before stays in use');
+    }
+  };
+  const paths = [files.cert, files.key];
+  paths.forEach((path) => watchFile(path, { interval: files.lookEveryMs ?? 30_000, persistent: false }, renew));
+  return () => paths.forEach((path) => unwatchFile(path, renew));
+}
