@@ -83,7 +83,7 @@ export class SubAgents implements ToolSource {
     const persona = this.#parts.personas.find(name);
     if (persona === undefined || persona.unmet.length > 0) {
       const why = persona === undefined ? 'there is none of that name' : persona.unmet.join('; ');
-      throw new SvcError('not_found', `agent ${name} cannot be asked: ${why}`, { reason: 'chat.agent_unable' });
+      throw new SvcError('not_found', `agent ${name} cannot be asked: ${why}`, { reason: 'chat.agent_not_asked' });
     }
     return persona;
   }

@@ -75,12 +75,6 @@ export function budget(options: BudgetOptions): Budget {
     }
   }
 
-  function foretell(share: number, spentNow: number, most: number, sentence: (expected: number) => string): void {
-    if (spentNow > most * foretoldFrom && spentNow > most * foretoldMost * share) {
-      throw queryError('too_large', sentence(spentNow / share));
-    }
-  }
-
   async function breath(time: number): Promise<void> {
     turn.pause(time);
     await next();
@@ -134,6 +128,13 @@ export function budget(options: BudgetOptions): Budget {
     },
     warnings,
   };
+}
+
+/** Ends a query that has spent so much of a limit in a share of its way that the whole of it would pass the limit by far. */
+function foretell(share: number, spent: number, most: number, sentence: (expected: number) => string): void {
+  if (spent > most * foretoldFrom && spent > most * foretoldMost * share) {
+    throw queryError('too_large', sentence(spent / share));
+  }
 }
 
 /** Work that no other query competes with, such as that of a compaction. */
