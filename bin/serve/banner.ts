@@ -18,7 +18,11 @@ export function banner({ version }: Product, { url, dataDir, host, registry, par
     `Data     ${dataDir}`,
     `Plugins  ${active} active${troubled.map(({ id, state }) => `, ${id} ${state} (svc plugin why ${id})`).join('')}`,
     ...linesOfPlugins(registry, url),
-    ...(open ? ['Warning  listening beyond this machine without TLS: set SVC_TLS_ADDR, SVC_TLS_CERT and SVC_TLS_KEY, or put a proxy in front, and keep SVC_HTTP_ADDR=127.0.0.1:8080'] : []),
+    ...(open
+      ? [
+          'Warning  listening beyond this machine without TLS: set SVC_TLS_ADDR, SVC_TLS_CERT and SVC_TLS_KEY, or put a proxy in front, and keep SVC_HTTP_ADDR=127.0.0.1:8080',
+        ]
+      : []),
     `Ready in ${startedInMs} ms. Stop with Ctrl-C.`,
   ];
   const boxed = lines.filter((line) => line.length <= widest);
