@@ -95,3 +95,10 @@ export function questionFrom(random: Random): string {
     () => `histogram_quantile(${pick(['0.5', '0.9', '0.99'])}, sum by (le${pick(['', ', zone', ', host'])}) (took_seconds_bucket${pick(['', '{host="a"}'])}))`,
   ])();
 }
+
+/** A set of labels as one text. */
+export const keyOf = (labels: Readonly<Record<string, string>>): string =>
+  Object.keys(labels)
+    .sort()
+    .map((name) => `${name}=${labels[name]!}`)
+    .join();

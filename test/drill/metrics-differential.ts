@@ -5,26 +5,27 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 
-import { budget, labelsRecord } from 'svc/query';
 import { ProtoWriter, snappyEncode } from 'svc/store';
 
-import { instant } from '../../plugins/metricsdb/promql/index.ts';
-import type { MetricsStore } from '../../plugins/metricsdb/store/store.ts';
 import { counted } from '../counted.ts';
 import type { Outcome } from '../exercise.ts';
 import { numbers } from './seeded.ts';
 import { findPeer } from '../peers.ts';
 import { freePort } from '../plugins/ingest/nginx.ts';
-import { openIn } from './metrics-crash-model.ts';
-import { questionFrom, type Random, samplesAt, seriesOf, stepMs } from './metrics-differential-model.ts';
+import { type DrillStore, openers, openKilled } from './differential-stores.ts';
+import { keyOf, questionFrom, type Random, samplesAt, seriesOf, stepMs } from './metrics-differential-model.ts';
 
 const perRound = 100;
 /** Hours of samples that come between two rounds: heads are cut, blocks are merged and thinned. */
 const stepsPerRound = 120;
 const firstMs = Math.floor(Date.now() / 3_600_000) * 3_600_000 - 5 * 86_400_000;
 
-/** Random questions to our store and to a real Prometheus that was sent the same samples. */
-export async function run({ questions = 10_000, seed = 1 }: { readonly questions?: number; readonly seed?: number } = {}): Promise<Outcome> {
+/** Random questions to our store and to a real Prometheus that was sent the same samples; with `kills`, the process of ours is killed every hundred. */
+export async function run({
+  questions = 10_000,
+  seed = 1,
+  kills = false,
+}: { readonly questions?: number; readonly seed?: number; readonly kills?: boolean } = {}): Promise<Outcome> {
   const program = findPeer('prometheus');
   if (program === undefined) {
     return { ok: false, why: 'prometheus is not installed (Debian: apt-get install prometheus)' };
@@ -32,7 +33,9 @@ export async function run({ questions = 10_000, seed = 1 }: { readonly questions
   const folder = mkdtempSync(join(tmpdir(), 'svc-metrics-differential-'));
   const random = numbers(seed);
   const peer = await startPrometheus(program, join(folder, 'theirs'));
-  let store = await openIn(join(folder, 'ours'), () => Date.now());
+  const ours = join(folder, 'ours');
+  const open = (): Promise<DrillStore> => (kills ? openKilled('metrics', ours, random) : openers.metrics(ours));
+  let store = await open();
   const values = new Map<string, number>();
   const wrong: string[] = [];
   let step = 0;
@@ -40,33 +43,43 @@ export async function run({ questions = 10_000, seed = 1 }: { readonly questions
   try {
     for (const number of counted(questions, 'questions')) {
       if (number % perRound === 0) {
-        if (number % (perRound * 5) === 0 && number > 0) {
-          await store.close();
-          store = await openIn(join(folder, 'ours'), () => Date.now());
+        if (number % (perRound * (kills ? 1 : 5)) === 0 && number > 0) {
+          await store.end();
+          store = await open();
         }
         const upTo = Math.min(step + stepsPerRound, Math.floor((Date.now() - firstMs) / stepMs) - 1);
         await push(store, peer.url, step, upTo, values, random);
+        await store.tend(false);
         step = upTo;
       }
       const at = firstMs + random(Math.max(1, step * stepMs)) + 137;
       const query = questionFrom(random);
-      const [ours, theirs] = await Promise.all([ourAnswer(store, query, at), theirAnswer(peer.url, query, at)]);
+      const [ours, theirs] = await Promise.all([store.ask({ query, time: at }), theirAnswer(peer.url, query, at)]);
       const off = [...new Set([...ours.keys(), ...theirs.keys()])].find((key) => !close(ours.get(key), theirs.get(key)));
       compared += theirs.size;
       if (off !== undefined) {
         wrong.push(`${query} at ${at}: ${off} is ${ours.get(off)}, theirs ${theirs.get(off)}`);
       }
     }
-    const stats = { ok: wrong.length === 0, questions, seed, series: seriesOf.length, steps: step, 'values compared': compared, different: wrong.length };
+    const stats = {
+      ok: wrong.length === 0,
+      questions,
+      seed,
+      kills: kills ? Math.ceil(questions / perRound) : 0,
+      series: seriesOf.length,
+      steps: step,
+      'values compared': compared,
+      different: wrong.length,
+    };
     return { ...stats, ...(wrong.length > 0 && { first: wrong.slice(0, 10).join('\n') }) };
   } finally {
-    await store.close();
+    await store.end();
     await peer.end();
     rmSync(folder, { recursive: true, force: true });
   }
 }
 
-async function push(store: MetricsStore, url: string, from: number, to: number, values: Map<string, number>, random: Random): Promise<void> {
+async function push(store: DrillStore, url: string, from: number, to: number, values: Map<string, number>, random: Random): Promise<void> {
   const request = new ProtoWriter();
   const bySeries = new Map<number, [number, number][]>();
   for (let step = from; step < to; step++) {
@@ -83,7 +96,7 @@ async function push(store: MetricsStore, url: string, from: number, to: number, 
     });
   }
   const body = snappyEncode(request.finish());
-  await store.push('remote-write', body, { encoding: 'snappy' });
+  await store.push(body);
   const answer = await fetch(`${url}/api/v1/write`, {
     method: 'POST',
     body: Uint8Array.from(body),
@@ -96,11 +109,6 @@ async function push(store: MetricsStore, url: string, from: number, to: number, 
 
 type Answer = ReadonlyMap<string, number>;
 
-async function ourAnswer(store: MetricsStore, query: string, time: number): Promise<Answer> {
-  const found = await instant(store.source(), { query, time }, budget({ timeoutMs: 60_000, now: () => performance.now() }));
-  return new Map(found.type === 'vector' ? found.samples.map(({ labels, value }) => [keyOf(labelsRecord(labels)), value]) : []);
-}
-
 async function theirAnswer(url: string, query: string, time: number): Promise<Answer> {
   const answer = await fetch(`${url}/api/v1/query`, { method: 'POST', body: new URLSearchParams({ query, time: String(time / 1_000) }) });
   const body = (await answer.json()) as { status: string; error?: string; data: { result: { metric: Record<string, string>; value: [number, string] }[] } };
@@ -111,12 +119,6 @@ async function theirAnswer(url: string, query: string, time: number): Promise<An
     body.data.result.map(({ metric, value: [, text] }) => [keyOf(metric), text === '+Inf' ? Infinity : text === '-Inf' ? -Infinity : Number(text)]),
   );
 }
-
-const keyOf = (labels: Record<string, string>): string =>
-  Object.keys(labels)
-    .sort()
-    .map((name) => `${name}=${labels[name]!}`)
-    .join();
 
 const close = (a: number | undefined, b: number | undefined): boolean =>
   a !== undefined && b !== undefined && (Object.is(a, b) || a === b || Math.abs(a - b) <= 1e-9 * Math.max(Math.abs(a), Math.abs(b)));

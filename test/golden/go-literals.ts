@@ -44,6 +44,9 @@ export function fieldsOf(value: GoValue): readonly GoField[] {
   return typeof value === 'object' && 'fields' in value ? value.fields : [];
 }
 
+const isBuilder = (value: GoValue): value is Extract<GoValue, { readonly call: string }> =>
+  typeof value === 'object' && 'call' in value && value.call.startsWith('.With');
+
 class Reader {
   readonly #text: string;
   #at: number;
@@ -139,7 +142,8 @@ class Reader {
           this.#take('...');
           this.#take(',');
         }
-        value = { call: name, args };
+        // What a builder is given comes behind what it has so far.
+        value = isBuilder(value) ? { ...value, args: [...value.args, ...args] } : { call: name, args };
       } else if (this.#text[this.#at] === '.') {
         const method = this.#matched(/\.\w+/y);
         value = { call: method, args: [value] };

@@ -1,5 +1,6 @@
 /**
- * Reads the example queries of Tempo's own tests, which stay where they were fetched: those that must be taken, and those that must not.
+ * Reads the example queries of Tempo's own tests, which stay where they were fetched: those that must be taken, and those that must not;
+ * then runs the tables of its evaluator over the same spans.
  *
  *   npm run traceql-conformance -- <checkout of Tempo at v2.10.8> [--verbose]
  */
@@ -11,6 +12,7 @@ import { messageOf } from 'svc/sdk';
 import { parse as parseYaml } from 'yaml';
 
 import { parse } from '../../../plugins/traces/traceql/engine.ts';
+import { goEvaluations, goRefusals } from './go-evaluations.ts';
 
 const { values, positionals } = parseArgs({ allowPositionals: true, options: { verbose: { type: 'boolean', default: false } } });
 const [checkout] = positionals;
@@ -42,6 +44,20 @@ for (const [kind, taken] of kinds) {
   wrong.forEach((line) => console.log(`  ${line}`));
   if (values.verbose && !taken) {
     queries.forEach((query) => console.log(`  ${query}\n    ${refusal(query) ?? 'taken'}`));
+  }
+}
+for (const [what, judged] of [
+  ['texts that its parser refuses', goRefusals(checkout)],
+  ['evaluations', goEvaluations(checkout)],
+] as const) {
+  const wanted = judged.filter(({ reason }) => reason === undefined);
+  const wrong = wanted.filter((one) => one.wrong !== undefined);
+  asked += wanted.length;
+  passed += wanted.length - wrong.length;
+  console.log(`${what}: ${wanted.length - wrong.length} of ${wanted.length}`);
+  wrong.forEach((one) => console.log(`  ${one.table}: ${one.query}\n    ${one.wrong}`));
+  for (const reason of new Set(judged.flatMap((one) => one.reason ?? []))) {
+    console.log(`  not asked for, ${judged.filter((one) => one.reason === reason).length}: ${reason}`);
   }
 }
 console.log(`${passed} of ${asked}`);

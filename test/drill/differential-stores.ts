@@ -1,0 +1,126 @@
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { setTimeout as pause } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+
+import { budget, labelsRecord } from 'svc/query';
+
+import { instant } from '../../plugins/metricsdb/promql/index.ts';
+import { valueText } from '../../plugins/traces/store/otlp-values.ts';
+import { openTracesStore } from '../../plugins/traces/store/store.ts';
+import { metrics, parse, search } from '../../plugins/traces/traceql/engine.ts';
+import { startMs } from '../plugins/traces/bodies.ts';
+import { quiet } from '../plugins/traces/store-house.ts';
+import { openIn } from './metrics-crash-model.ts';
+import { keyOf } from './metrics-differential-model.ts';
+import type { Random } from './traces-differential-model.ts';
+
+export type Signal = 'metrics' | 'traces';
+
+export interface DrillQuestion {
+  /** Of traces: whether traces are searched, or spans counted. */
+  readonly kind?: 'search' | 'metrics';
+  readonly query: string;
+  /** Of metrics: when. */
+  readonly time?: number;
+}
+
+/** A store under random questions, here or in a process of its own. */
+export interface DrillStore {
+  push(body: Uint8Array): Promise<void>;
+  /** What it does by itself now and then: blocks, compaction. */
+  tend(atOnce: boolean): Promise<void>;
+  ask(question: DrillQuestion): Promise<Map<string, number>>;
+  end(): Promise<void>;
+}
+
+/** Traces lie in this window. */
+export const window = { start: startMs - 1_000, end: startMs + 3_600_000 };
+
+export const openers: Readonly<Record<Signal, (folder: string) => Promise<DrillStore>>> = {
+  async metrics(folder) {
+    const store = await openIn(folder, () => Date.now());
+    return {
+      push: async (body) => void (await store.push('remote-write', body, { encoding: 'snappy' })),
+      tend: () => store.maintain(),
+      async ask({ query, time = 0 }) {
+        const found = await instant(store.source(), { query, time }, budget({ timeoutMs: 60_000 }));
+        return new Map(found.type === 'vector' ? found.samples.map(({ labels, value }) => [keyOf(labelsRecord(labels)), value]) : []);
+      },
+      end: () => store.close(),
+    };
+  },
+  async traces(folder) {
+    // Moves on, as blocks are named by it.
+    let clock = startMs + 3_600_000;
+    const store = await openTracesStore({ folder, log: quiet, now: () => clock++, limits: { headSpans: 2_000 } });
+    return {
+      push: async (body) => void (await store.push('otlp-proto', body)),
+      tend: (atOnce) => store.tend({ now: atOnce }),
+      async ask({ kind, query }) {
+        const allowance = budget({ timeoutMs: 60_000 });
+        if (kind === 'search') {
+          const options = { window: { startMs: window.start, endMs: window.end }, limit: 100_000, spansPerSpanset: 1 };
+          const { traces } = await store.read(() => search(store.source(), parse(query), options, allowance));
+          return new Map(traces.map(({ traceId, spansets }) => [traceId, spansets.reduce((sum, { matched }) => sum + matched, 0)]));
+        }
+        const options = { start: window.end, end: window.end, step: window.end - window.start };
+        const { series } = await store.read(() => metrics(store.source(), parse(query), options, allowance));
+        return new Map(
+          series.flatMap(({ labels, values }) =>
+            Number.isNaN(values[0]!) ? [] : [[labels.flatMap(({ key, value }) => (key === '__name__' ? [] : [valueText(value)])).join(), values[0]!] as const],
+          ),
+        );
+      },
+      end: () => store.close(),
+    };
+  },
+};
+
+export interface ChildCall {
+  readonly id: number;
+  readonly method: 'push' | 'tend' | 'ask';
+  readonly input: unknown;
+}
+
+export interface ChildAnswer {
+  readonly id: number;
+  readonly found?: Map<string, number> | undefined;
+  readonly error?: string;
+}
+
+const child = fileURLToPath(new URL('./differential-child.ts', import.meta.url));
+
+/** The same in a process that ends by a kill, a moment after it was told to write blocks. */
+export async function openKilled(signal: Signal, folder: string, random: Random): Promise<DrillStore> {
+  const process_ = fork(child, [signal, folder], { execArgv: ['--import', 'tsx'], serialization: 'advanced' });
+  const waiting = new Map<number, (answer: ChildAnswer) => void>();
+  const gone = once(process_, 'exit');
+  let ids = 0;
+  let killed = false;
+  process_.on('message', (answer: ChildAnswer) => waiting.get(answer.id)?.(answer));
+  process_.once('exit', () => waiting.forEach((answered, id) => answered({ id, error: killed ? 'killed' : 'the process of the store ended by itself' })));
+  const call = async (method: ChildCall['method'], input: unknown): Promise<Map<string, number> | undefined> => {
+    const id = ++ids;
+    const answered = new Promise<ChildAnswer>((resolve) => waiting.set(id, resolve));
+    process_.send({ id, method, input } satisfies ChildCall);
+    const { found, error } = await answered;
+    waiting.delete(id);
+    if (error !== undefined && error !== 'killed') {
+      throw new Error(error);
+    }
+    return found;
+  };
+  return {
+    push: async (body) => void (await call('push', body)),
+    tend: async (atOnce) => void (await call('tend', atOnce)),
+    ask: async (question) => (await call('ask', question))!,
+    async end() {
+      const writing = call('tend', true);
+      await pause(random(40));
+      killed = true;
+      process_.kill('SIGKILL');
+      await Promise.all([gone, writing]);
+    },
+  };
+}
