@@ -93,7 +93,7 @@ function labelsOf(value: GoValue): Readonly<Record<string, string>> {
   if (last !== undefined) {
     return labelsOf(last);
   }
-  return Object.fromEntries(Array.from({ length: args.length / 2 }, (_, at) => [String(args[at * 2]), String(args[at * 2 + 1])]));
+  return Object.fromEntries(Array.from({ length: args.length / 2 }, (_, at) => [args[at * 2] as string, args[at * 2 + 1] as string]));
 }
 
 function field(fields: readonly GoField[], name: string): GoValue | undefined {

@@ -71,7 +71,7 @@ test('names of any letters go from a sender through questions, rules and dashboa
 
   const at = String(clock.now() / second);
   const asked = async (path: string, parameters: Readonly<Record<string, string>> = {}): Promise<unknown> =>
-    ((await house.json(`/prometheus/api/v1/${path}?${String(new URLSearchParams(parameters))}`)) as { data: unknown }).data;
+    (await house.json<{ data: unknown }>(`/prometheus/api/v1/${path}?${String(new URLSearchParams(parameters))}`)).data;
   type Vector = { readonly result: readonly { readonly metric: Readonly<Record<string, string>>; readonly value: readonly [number, string] }[] };
   const values = async (query: string): Promise<unknown> =>
     ((await asked('query', { query, time: at })) as Vector).result.map(({ metric, value }) => [metric, value[1]]);
