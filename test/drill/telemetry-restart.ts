@@ -48,7 +48,15 @@ export async function run({
       const cpu = cpuSeconds(house.pid);
       await Promise.all(signals.map((signal) => demandAnswers(house!, signal, epoch, filled[signal].middleMs)));
       const answeredMs = performance.now() - began;
-      starts.push({ kill, 'ready, ms': Math.round(house.readyMs), 'all three answer, ms': Math.round(answeredMs), 'CPU until ready, s': cpu, ...logBytes });
+      const allCpu = cpuSeconds(house.pid);
+      starts.push({
+        kill,
+        'ready, ms': Math.round(house.readyMs),
+        'all three answer, ms': Math.round(answeredMs),
+        'CPU until ready, s': cpu,
+        'CPU until they answer, s': allCpu,
+        ...logBytes,
+      });
     }
     const rows = signals.map((signal): Row => {
       const { blocks, blockBytes, walBytes, pendingBytes } = filled[signal];
