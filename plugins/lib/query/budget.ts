@@ -102,9 +102,10 @@ export function budget(options: BudgetOptions): Budget {
       }
     },
     progress(share) {
+      const advice = 'ask for a shorter window, or for less with a filter';
       const computedMs = turn.computedMs + now() - turn.sliceAt;
-      foretell(share, computedMs, cpuMs, (ms) => `compute for about ${Math.round(ms / 1000)} s, more than ${cpuMs / 1000} s`);
-      foretell(share, spent.samples, maxSamples, (count) => `read about ${Math.round(count)} samples, more than ${maxSamples}`);
+      foretell(share, computedMs, cpuMs, (ms) => `the query would compute for about ${Math.round(ms / 1000)} s, more than ${cpuMs / 1000} s: ${advice}`);
+      foretell(share, spent.samples, maxSamples, (count) => `the query would read about ${Math.round(count)} samples, more than ${maxSamples}: ${advice}`);
     },
     bytes(count) {
       spent.bytes += count;
@@ -141,10 +142,4 @@ function alone(signal: AbortSignal, at: number, timeoutMs: number): Slices {
   const turn = new QueryTurn(new Asker(undefined), signal, { arrivedAt: at, timeoutMs });
   turn.begin(at);
   return { turn, next: () => nextTurn() };
-}
-
-function foretell(share: number, spent: number, most: number, what: (expected: number) => string): void {
-  if (spent > most * foretoldFrom && spent > most * foretoldMost * share) {
-    throw queryError('too_large', `the query would ${what(spent / share)}: ask for a shorter window, or for less with a filter`);
-  }
 }
