@@ -38,7 +38,7 @@ export class Coordinator {
       throw new SvcError('not_found', `there is no agent ${name}; GET /api/v1/agents lists those that there are`, { reason: 'chat.no_agent' });
     }
     if (persona.unmet.length > 0) {
-      throw new SvcError('conflict', `agent ${name} cannot work here: ${persona.unmet.join('; ')}`, { reason: 'chat.agent_unable' });
+      throw new SvcError('conflict', `agent ${name} cannot work here: ${persona.unmet.join('; ')}`, { reason: 'chat.unmet' });
     }
     return persona;
   }
