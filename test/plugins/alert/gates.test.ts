@@ -262,6 +262,23 @@ describe('a silence', () => {
     assert.deepEqual((await house.silences.get(made.id)).state, 'expired');
   });
 
+  test('that ends while this is down is over at the start: what still fires is told then, once', async (t) => {
+    const house = await engine(t);
+    house.book.add({ rule_key: 'cpu' });
+    house.answers.set('cpu', [...on('7'), ...on('8')]);
+    await house.silences.add({ matchers: [{ name: 'scope_id', op: '=', value: '7' }], duration: '10m', reason: '' }, someone);
+    await house.pass(interval);
+    await house.operations.silence((await house.incident('cpu:host:8'))!.id, { duration: '10m' }, someone);
+    await house.pass(minute);
+    assert.deepEqual(house.sent, ['firing 1 cpu:host:8']);
+    await house.halt();
+    house.clock.advance(30 * minute);
+    await house.start();
+    await house.pass(2 * minute);
+    assert.deepEqual(house.sent, ['firing 1 cpu:host:8', 'reminder 1 cpu:host:8', 'firing 1 cpu:host:7']);
+    assert.equal((await house.incident('cpu:host:8'))!.status, 'open');
+  });
+
   test('that recurs is in force in its hours only, over midnight too', async (t) => {
     const house = await engine(t);
     // The clock stands at midnight of Friday, the twentieth.

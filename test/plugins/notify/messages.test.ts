@@ -3,9 +3,12 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 
+import type { Mail } from '../../../plugins/mail/contract.ts';
+import { emailChannel } from '../../../plugins/mail/email-channel.ts';
 import { shippedTypes } from '../../../plugins/notify/channel-types.ts';
 import type { Background, ChannelMessage } from '../../../plugins/notify/contract.ts';
 import { digestMessage, incidentMessage } from '../../../plugins/notify/message.ts';
+import { silent } from '../../storage/folder.ts';
 import { noticeOf } from './office.ts';
 
 const now = Date.parse('2026-11-20T10:11:00Z');
@@ -68,8 +71,15 @@ const addresses: Readonly<Record<string, { endpoint: string; secret: string }>> 
   pagerduty: { endpoint: 'https://events.pagerduty.com/v2/enqueue', secret: 'R0uting0123456789abcdefABCDEF012' },
   opsgenie: { endpoint: 'https://api.opsgenie.com', secret: 'eb243592-faa2-4ba2-a551q-1afdf565c889' },
 };
-const bodyOf = (type: string, message: ChannelMessage): unknown =>
-  JSON.parse(shippedTypes[type]!.render(message, addresses[type]!, { now, plain: false }).body);
+async function bodyOf(type: string, message: ChannelMessage): Promise<unknown> {
+  if (type !== 'email') {
+    return JSON.parse(shippedTypes[type]!.render(message, addresses[type]!, { now, plain: false }).body);
+  }
+  const mails: Mail[] = [];
+  const sender = { isSet: true, send: async (mail: Mail) => (mails.push(mail), { refused: [] }) };
+  await emailChannel(sender, silent).deliver(message, { endpoint: 'ops@example.org', secret: '' }, { now, timeoutMs: 1_000 });
+  return mails[0];
+}
 
 /** What a person who is woken asks, and where in the text it is answered. */
 const questions: Readonly<Record<string, RegExp>> = {
@@ -94,9 +104,9 @@ function matches(type: string, text: string): void {
   assert.equal(text, readFileSync(file, 'utf8'), `docs/messages/${type}.txt shows another message`);
 }
 
-for (const type of Object.keys(shippedTypes)) {
-  test(`${type} answers the ten questions of who is woken, and looks as docs/messages shows it`, () => {
-    const bodies = { firing: bodyOf(type, messageOf('firing')), resolved: bodyOf(type, messageOf('resolved')), group: bodyOf(type, group) };
+for (const type of [...Object.keys(shippedTypes), 'email']) {
+  test(`${type} answers the ten questions of who is woken, and looks as docs/messages shows it`, async () => {
+    const bodies = { firing: await bodyOf(type, messageOf('firing')), resolved: await bodyOf(type, messageOf('resolved')), group: await bodyOf(type, group) };
     const said = JSON.stringify(bodies.firing).replaceAll('*', '').replaceAll('\u200b', '');
     for (const [question, answer] of Object.entries(questions)) {
       assert.match(said, answer, `${type}: ${question}`);
