@@ -1,67 +1,110 @@
 import assert from 'node:assert/strict';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { test } from 'node:test';
 
-import { noDigest, withRun } from '../../../plugins/chat/prompt/digest.ts';
+import { textOf } from '../../../bin/fake-model/chat-request.ts';
+import { digestText, noDigest, withRun } from '../../../plugins/chat/prompt/digest.ts';
 import { promptOf } from '../../../plugins/chat/prompt/prompt.ts';
-import { type Entry, replay, type RunState } from '../../../plugins/chat/run/journal.ts';
-import { nextStep } from '../../../plugins/chat/run/next-step.ts';
+import type { Call, RunState } from '../../../plugins/chat/run/journal.ts';
 import type { MessageRow } from '../../../plugins/chat/store.ts';
+import { Skills } from '../../../plugins/skill/contract.ts';
+import { until } from '../edge/house.ts';
+import { tools } from '../skill/house.ts';
+import { agentHouse } from './house.ts';
 import { persona } from './stand-ins.ts';
 
 const usage = { input_tokens: 1, output_tokens: 1, cached_tokens: 0, estimated: false };
-const clock = { now: () => 0, monotonic: () => 0 };
 
-/** A run that has read one thing and had one change decided. */
-function run(number: number, result: string): readonly Entry[] {
-  const [read, change] = [`r${number}`, `c${number}`];
-  const call = (id: string, tool: string) => ({ id, name: tool, tool, args: { number } });
-  return [
-    { kind: 'asked', content: `Ask ${number}?`, agent: undefined, context: {} },
-    { kind: 'routed', agent: 'sre', version: 1, why: '', prompt: `Ask ${number}?`, kernel: 'graph', max_turns: 4, tainted: false, evidence: [] },
-    { kind: 'answered', text: '', calls: [call(read, 'log_query'), call(change, 'service_restart')], finish: 'tool_calls', usage, model: 'm' },
-    { kind: 'waiting', call: change, approval: `A${number}`, class: 'mutating' },
-    {
-      ...{ kind: 'finished', call: read, status: 'ok', text: result, trust: 'untrusted', duration_ms: 1 },
-      evidence: { id: `E${number}`, tool: 'log_query', bytes: result.length, preview: '' } as never,
-    },
-  ];
+function called(n: number, tool: string, text: string, approval?: string): Call {
+  const evidence = { id: `E${n}`, tool, bytes: 1, sha256: '', truncated: false, trust: 'trusted' } as const;
+  const outcome = { status: 'ok', text, trust: 'trusted', evidence, duration_ms: 1 } as const;
+  return { id: `c${n}`, name: tool, tool, args: { n }, state: 'finished', class: 'safe', approval, outcome };
 }
 
-const decided = (number: number): Entry => ({
-  ...{ kind: 'finished', call: `c${number}`, status: 'denied', text: 'denied by anna', trust: 'trusted', evidence: undefined, duration_ms: 1 },
+/** A run that has asked `content` and made these calls, one a turn. */
+const runOf = (content: string, calls: readonly Call[]): RunState => ({
+  asked: { kind: 'asked', content, agent: undefined, context: {} },
+  routed: { kind: 'routed', agent: 'p', version: 1, why: '', prompt: content, kernel: 'graph', max_turns: 50, tainted: false, evidence: [] },
+  turns: calls.map((call) => ({ text: '', finish: 'tool-calls', usage, model: 'm', calls: [call], notes: [] })),
+  ended: undefined,
 });
 
-const promptIn = (window: number, state: RunState, rounds: number): ReturnType<typeof promptOf> => {
-  const past = Array.from({ length: rounds }, (_, at) => replay([...run(at, 'x'), decided(at)]));
-  const history = past.flatMap((_, at) => [
-    { role: 'user', content: `Ask ${at}?` },
-    { role: 'assistant', content: `Answer ${at}. ${'word '.repeat(200)}` },
-  ]) as unknown as MessageRow[];
-  const offer = { tools: [], deferred: [], byName: new Map() };
-  return promptOf({
-    ...{ state, persona: persona({ name: 'sre' }), systemContext: '', model: 'm', offer, guides: [], agents: [], history, window, clock },
-    digest: past.reduce(withRun, noDigest),
-  });
-};
-
-test('what no longer fits into a prompt leaves its asks, its decisions and its evidence there', () => {
-  const long = 'line of a log; '.repeat(4_000);
-  const state = replay([...run(99, long), decided(99)]);
-  const { messages, compacted } = promptIn(6_000, state, 30);
-  assert.equal(compacted, true);
-  const [system, ...rest] = messages;
-  const text = JSON.stringify(system);
-  for (const kept of ['Ask 0?', 'Ask 29?', 'service_restart', 'denied', 'E0 (log_query)', 'E29 (log_query)']) {
-    assert.ok(text.includes(kept), `${kept} stands in the system text`);
+test('what leaves a prompt is kept in short: asks, decisions and evidence of the latest runs, in bounded room', () => {
+  let digest = noDigest;
+  for (let n = 1; n <= 500; n++) {
+    digest = withRun(
+      digest,
+      runOf(`Question ${n}? ${'x'.repeat(2_000)}`, [called(n, 'logs_query', 'y'.repeat(9_000)), called(n + 10_000, 'service_restart', 'done', `a${n}`)]),
+    );
   }
-  const said = JSON.stringify(rest);
-  assert.ok(!said.includes('Answer 0.'), 'the oldest answers are left out');
-  assert.ok(said.includes('Answer 29.'), 'the newest stays');
-  assert.ok(said.includes('shortened; evidence_read has the rest') && said.includes('Ask 99?'));
-  assert.ok(JSON.stringify(messages).length < 6_000 * 3 * 1.1, 'it fits');
+  const text = digestText(digest);
+  for (const part of ['Question 500?', 'Question 461?', 'service_restart {"n":10500}: ok', 'E500 (logs_query)', 'E10500 (service_restart)']) {
+    assert.ok(text.includes(part), part);
+  }
+  assert.ok(!text.includes('Question 460?') && !text.includes('yyy') && text.length < 20_000, String(text.length));
 });
 
-test('while an approval is open nothing is asked of a model, so none is lost from a prompt', () => {
-  assert.equal(nextStep(replay(run(1, 'x'))).do, 'wait');
-  assert.equal(nextStep(replay([...run(1, 'x'), decided(1)])).do, 'ask');
+test('a prompt fits its window: old results are shortened first, then old messages left out, and never who asks what under which rules', () => {
+  const calls = Array.from({ length: 12 }, (_, at) =>
+    called(at + 1, 'logs_query', JSON.stringify({ result: `${at + 1} ${'z'.repeat(6_000)}`, evidence: `E${at + 1}` })),
+  );
+  const history = Array.from({ length: 40 }, (_, at) => ({
+    role: at % 2 === 0 ? 'user' : 'assistant',
+    content: `Message ${at} ${'h'.repeat(500)}`,
+  })) as unknown as MessageRow[];
+  const prompt = (window: number) =>
+    promptOf({
+      ...{ state: runOf('Why is db-3 slow?', calls), persona: persona({ critical_reminder: 'Never guess.' }), systemContext: 'House rules.', model: 'm' },
+      ...{ offer: { tools: [], deferred: [], byName: new Map() }, guides: [], agents: [], history, window },
+      digest: withRun(noDigest, runOf('Asked long ago?', [called(77, 'logs_query', '')])),
+      clock: { now: () => 0, monotonic: () => 0 },
+    });
+  const whole = prompt(100_000);
+  assert.deepEqual([whole.compacted, whole.messages.length], [false, 2 + 40 + 1 + 24]);
+  for (const window of [20_000, 8_000, 5_000]) {
+    const { messages, compacted } = prompt(window);
+    assert.ok(compacted && JSON.stringify(messages).length <= window * 3 + 2_000, `${window}: ${JSON.stringify(messages).length}`);
+    const texts = messages.map((message) => message.text);
+    assert.ok(texts[0]!.includes('House rules.') && texts[0]!.includes('Asked long ago?') && texts[0]!.includes('E77 (logs_query)'));
+    assert.ok(texts[1]!.includes('Never guess.') && texts.some((text) => text.includes('Why is db-3 slow?')));
+    const results = messages.filter(({ role }) => role === 'tool').map(({ text }) => text);
+    assert.deepEqual(
+      results.map((text) => Number(/"(\d+) z/.exec(text)![1])),
+      calls.map((_, at) => at + 1),
+      'every call keeps its result, in order',
+    );
+    assert.ok(results[0]!.includes('evidence_read has the rest') && (window < 8_000 || !results.at(-1)!.includes('evidence_read has the rest')));
+    messages.forEach(({ role }, at) => assert.ok(role !== 'tool' || ['assistant', 'tool'].includes(messages[at - 1]!.role)));
+  }
+  assert.ok(
+    prompt(20_000).messages.some(({ text }) => text.startsWith('Message 39')) && !prompt(20_000).messages.some(({ text }) => text.startsWith('Message 0 ')),
+  );
+});
+
+test('a guide stands in a prompt by one line, and is read whole when it is asked for', async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'svc-guides-'));
+  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  mkdirSync(join(folder, 'full-disks'));
+  writeFileSync(
+    join(folder, 'full-disks', 'SKILL.md'),
+    '---\nname: full-disks\ndescription: What to do when a disk is full.\n---\n\n# First look for deleted files that are open\n',
+  );
+  const kit = await agentHouse(t, {
+    rules: [{ when: { turn: 1 }, reply: { tool_calls: [{ name: 'guide_read', arguments: { key: 'full-disks' } }] } }, { reply: { text: 'Read.' } }],
+    plugins: ['gate', 'approval', 'skill', 'setting', 'model', 'chat', 'drop-ins', tools],
+    environment: { SVC_SKILLS_EXTERNAL_DIRS: folder },
+  });
+  await until('the guide is there', () =>
+    kit.house
+      .service(Skills)
+      .guides()
+      .some(({ key }) => key === 'full-disks'),
+  );
+  await kit.send('The disk is full.');
+  const [first, second] = kit.fake.requests.map(({ body }) => body);
+  assert.match(textOf(first!.messages[0]!), /^- full-disks: What to do when a disk is full\.$/m);
+  assert.ok(!JSON.stringify(first).includes('First look for deleted files'));
+  assert.match(textOf(second!.messages.at(-1)!), /First look for deleted files that are open/);
 });
