@@ -2,6 +2,7 @@ import { setFlagsFromString } from 'node:v8';
 
 import { agentCommand } from './agent-command.ts';
 import { banner } from './banner.ts';
+import { explainedGround } from './ground.ts';
 import { runInForeground } from './foreground.ts';
 import { standInFront } from './priority.ts';
 import { messageOf } from '../../core/sdk/index.ts';
@@ -25,7 +26,11 @@ export async function serve(options: BootOptions): Promise<number> {
   return await runInForeground(
     async () => {
       const others = await standing;
-      const running = await boot({ watch: watchFolders, ...options, bundler: sourceBundler, agent: agentCommand(product.embedded !== undefined) });
+      const running = await boot({ watch: watchFolders, ...options, bundler: sourceBundler, agent: agentCommand(product.embedded !== undefined) }).catch(
+        (error: unknown) => {
+          throw explainedGround(error);
+        },
+      );
       try {
         others();
       } catch (error) {

@@ -78,6 +78,7 @@ export function openHttp(parts: Base & Data & Hosting & { readonly checkResponse
     cursorKey: storage.derivedKey('http'),
     operator: new OperatorAuthenticator(operator.token),
     changes: changePort(storage),
+    limits: { connectionsPerAddress: settings.get<number>('http.connections_per_address') },
     trustedProxies: settings.get<string[]>('http.trusted_proxies'),
     publicUrl: settings.get<string>('http.public_url'),
     tls: tlsOptions(settings),

@@ -126,6 +126,8 @@ interface Declared<P extends TSchema | undefined, Q extends TSchema | undefined,
   readonly timeoutMs?: number;
   /** Whether the call is audited; default: every method but GET. */
   readonly audited?: boolean;
+  /** Works while nothing can be written, too: then it leaves no row, and its handler knows what to do without. */
+  readonly unwritten?: boolean;
   /** Name of the audited action; default `<area>:<last literal segment or verb>`. */
   readonly action?: string;
   /** Codes beyond those of the pipeline that the handler may answer with, for the OpenAPI text. */

@@ -18,12 +18,16 @@ export interface DiskLimits {
 
 const mebibyte = 1024 * 1024;
 const ballastIn = (dataDir: string): string => join(dataDir, 'ballast');
+/** For a start on a disk that is full to the last byte: nothing else gives it up. */
+const reserveIn = (dataDir: string): string => join(dataDir, 'start-reserve');
+const reserveBytes = 8 * mebibyte;
 
 /** A start on a full disk needs some space itself: to recover the log, and to say that it cannot write. */
 export function makeRoomToStart(dataDir: string): void {
   const { bavail, bsize } = statfsSync(dataDir);
   if (bavail * bsize < 16 * mebibyte) {
     rmSync(ballastIn(dataDir), { force: true });
+    rmSync(reserveIn(dataDir), { force: true });
   }
 }
 
@@ -44,6 +48,7 @@ export class DiskGuard {
   static async open(dataDir: string, limits: DiskLimits, log: Logger, trim: () => Promise<void>): Promise<DiskGuard> {
     const guard = new DiskGuard(dataDir, limits, log, trim);
     await guard.#look();
+    await fill(reserveIn(dataDir), reserveBytes, () => guard.#refusal === undefined);
     guard.#timer = setInterval(() => void guard.check(), guard.#limits.everyMs).unref();
     return guard;
   }
@@ -128,6 +133,7 @@ export class DiskGuard {
   /** The ballast is also the proof: space that can be filled with it can be written to. */
   async #leaveReadOnly(): Promise<void> {
     if (await this.#fillBallast(() => !this.#stopped)) {
+      await fill(reserveIn(this.#dataDir), reserveBytes, () => !this.#stopped);
       this.#refusal = undefined;
       this.#log.info({ event: 'storage.writable_again', dataDir: this.#dataDir }, 'the data folder has space again; writing goes on');
     }

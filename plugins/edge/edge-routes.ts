@@ -9,6 +9,9 @@ import { EdgeDraft, EdgeId, EdgeItem, EdgeQuery, NewEdge, ProcessQuery, ResolveR
 
 const path = '/api/v1/edges';
 
+/** Command lines carry secrets that no table of programs knows. */
+const readsArguments = ({ grants }: Principal): boolean => grants.some((grant) => covers(grant, 'edge:arguments'));
+
 const tellsMachinesApart = ({ grants }: Principal): boolean => grants.some((grant) => covers(grant, 'edge:resolve'));
 
 export const edgeRoutes = (edges: Edges): readonly RouteDeclaration[] => [
@@ -95,7 +98,8 @@ export const liveRoutes = (live: LiveAnswers): readonly RouteDeclaration[] => [
     query: ProcessQuery,
     response: Processes,
     errors: ['not_found', 'unavailable', 'upstream_error'],
-    handle: ({ params, query, signal }) => live.processes(params.id, query, signal),
+    description: 'Command lines are for those who hold edge:arguments; everybody else sees the names of programs.',
+    handle: ({ params, query, signal, principal }) => live.processes(params.id, query, signal, readsArguments(principal)),
   }),
   route({
     method: 'GET',

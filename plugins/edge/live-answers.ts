@@ -19,14 +19,16 @@ export class LiveAnswers {
     this.#fleet = fleet;
   }
 
-  async processes(edgeId: number, query: Static<typeof ProcessQuery>, signal: AbortSignal): Promise<Processes> {
+  /** `whole`: with the arguments. */
+  async processes(edgeId: number, query: Static<typeof ProcessQuery>, signal: AbortSignal, whole: boolean): Promise<Processes> {
     const { top = 50, sort_by = 'cpu' } = query;
     const answer: unknown = await this.#fleet.call(edgeId, 'processes', { top, sort_by }, { timeoutMs: askMs, signal });
     if (!this.#isProcesses(answer)) {
       throw new SvcError('upstream_error', `the answer of edge ${edgeId} is no list of processes; upgrade its agent`);
     }
     const { sampled_at, processes } = answer;
-    return { sampled_at, processes: processes.slice(0, top) };
+    const shown = processes.slice(0, top);
+    return { sampled_at, processes: whole ? shown : shown.map((one) => ({ ...one, cmdline: one.name })) };
   }
 
   async snapshot(edgeId: number, signal: AbortSignal): Promise<Static<typeof Snapshot>> {

@@ -15,9 +15,11 @@ export const authRoutes = (signIn: SignIn, sessions: Sessions): readonly RouteDe
     path: '/api/v1/auth/login',
     access: 'public',
     summary: 'Sign in with e-mail and password',
+    description: 'While the disk takes nothing the session is kept nowhere: it lasts as long as its access token, and its refresh token is good for nothing.',
     body: LoginBody,
     response: SignedInReply,
     status: 200,
+    unwritten: true,
     errors: ['unauthorized', 'rate_limited'],
     handle: async (call) => {
       const { email, password, cookie } = call.body;

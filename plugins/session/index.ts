@@ -55,7 +55,7 @@ export default definePlugin({
     const uses = new Uses(store, clock);
     const apiTokens = new ApiTokens({ store, directory, clock, ids, uses, ended, declared: () => catalogue.actions().map(({ action }) => action) });
     const vouched = new Vouched(ctx.extend.open(Credentials));
-    const sessions = new Sessions({ store, directory, accessTokens, clock, ids, detached, ended, replayed });
+    const sessions = new Sessions({ store, directory, accessTokens, clock, ids, log: ctx.log, detached, ended, replayed });
     const setupToken = new SetupToken({ store, directory, clock, ids, file: join(ctx.dataDir, 'setup-token') });
     const signIn = new SignIn({ directory, passwords, sessions, throttle: new Throttle(clock), setupToken, settings });
     await revocations.refresh();

@@ -1,4 +1,4 @@
-import { type Clock, type Ids, type Page, type PageRequest, type Principal, SvcError } from 'svc/sdk';
+import { type Clock, type Ids, isSvcError, type Logger, type Page, type PageRequest, type Principal, SvcError } from 'svc/sdk';
 
 import type { AccountTimes, DirectoryContract, Person } from '../iam/contract.ts';
 import type { AccessTokens } from './access-tokens.ts';
@@ -6,6 +6,7 @@ import type { Client } from './client.ts';
 import { userPrincipal } from './principals.ts';
 import { askedUser, assertInPerson, ownId, type Reach, reachOf } from './reach.ts';
 import { type Known, Replayed, Rotation } from './rotation.ts';
+import { nextRefreshToken } from './refresh-tokens.ts';
 import type { Store } from './store.ts';
 import type { SessionRow, ShownSession } from './tables.ts';
 
@@ -23,6 +24,7 @@ export interface SessionParts {
   readonly accessTokens: AccessTokens;
   readonly clock: Clock;
   readonly ids: Ids;
+  readonly log: Logger;
   /** Runs work that is no part of the call it began in: it stands even though the call is refused. */
   readonly detached: <R>(work: () => Promise<R>) => Promise<R>;
   readonly ended: (sessionId: string, userId: number) => void;
@@ -47,13 +49,15 @@ export class Sessions {
     const [id, now] = [ids.uuid(), clock.now()];
     known(userPrincipal(person, id, now), id);
     const stamps = { created_at: now, refreshed_at: now, last_used_at: now };
-    const { token, displaced } = await store.write(async (rows) => {
-      await rows.sessions.add({ id, user_id: person.id, version: person.version, ip: client.ip, user_agent: client.userAgent, ...stamps });
-      await directory.noteLogin(person.id);
-      return { token: await this.#rotation.begin(rows, id), displaced: await rows.sessions.endOldest(person.id, mostSessions, now) };
-    });
-    displaced.forEach((session) => this.#parts.ended(session.id, session.user_id));
-    return await this.#signedIn(person, { id, since: now, refreshToken: token });
+    const kept = await store
+      .write(async (rows) => {
+        await rows.sessions.add({ id, user_id: person.id, version: person.version, ip: client.ip, user_agent: client.userAgent, ...stamps });
+        await directory.noteLogin(person.id);
+        return { token: await this.#rotation.begin(rows, id), displaced: await rows.sessions.endOldest(person.id, mostSessions, now) };
+      })
+      .catch((error: unknown) => this.#withoutStore(error, person, client));
+    kept.displaced.forEach((session) => this.#parts.ended(session.id, session.user_id));
+    return await this.#signedIn(person, { id, since: now, refreshToken: kept.token });
   }
 
   async refresh(token: string, client: Client, known: Known): Promise<SignedIn> {
@@ -99,6 +103,15 @@ export class Sessions {
     const { store, directory, clock, ended } = this.#parts;
     const ending = await store.write((rows) => rows.sessions.endOutdated(userId, directory.live(userId)?.version, clock.now()));
     ending.forEach((session) => ended(session.id, session.user_id));
+  }
+
+  /** Whoever has to free the space must be let in to look: for as long as an access token lasts, which needs no row. */
+  #withoutStore(error: unknown, { id, email }: Person, { ip }: Client): { readonly token: string; readonly displaced: readonly SessionRow[] } {
+    if (!isSvcError(error) || error.code !== 'unavailable') {
+      throw error;
+    }
+    this.#parts.log.warn({ event: 'session.unwritten', user: id, email, ip, cause: error.message }, 'signed in without a trace in the database');
+    return { token: nextRefreshToken(this.#parts.ids).text, displaced: [] };
   }
 
   async #signedIn(person: Person, { id, since, refreshToken }: { id: string; since: number; refreshToken: string }): Promise<SignedIn> {

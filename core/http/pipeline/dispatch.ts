@@ -56,6 +56,9 @@ async function answer(exchange: Exchange, served: Served): Promise<void> {
     }
     authorize(exchange.principal, declaration.access, exchange.params, exchange.credential !== undefined);
   }
+  if (front.crowded.has(req.socket)) {
+    peopleOnly(exchange);
+  }
 
   const sent = hasBody(exchange);
   if (sent) {
@@ -129,6 +132,18 @@ function authenticate(exchange: Exchange): Promise<void> | undefined {
   }
   exchange.principal = principal;
   return undefined;
+}
+
+/** On a connection too many of its address: whoever stands behind it with a fleet of machines is served, and they come back later. */
+function peopleOnly(exchange: Exchange): void {
+  const { principal, upgrade, front } = exchange;
+  exchange.setHeader('connection', 'close');
+  if (principal.kind === 'edge' || (principal.kind === 'anonymous' && upgrade)) {
+    throw new SvcError('unavailable', 'too many connections come from this address at once; http.connections_per_address is their bound', {
+      reason: 'http.address_crowded',
+      retryAfterSeconds: 2 + (front.unserved.since % 8),
+    });
+  }
 }
 
 /** A refused call changes nothing from here on. An audited one, and every denial, is written down before its caller hears of it. */

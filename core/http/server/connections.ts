@@ -5,8 +5,11 @@ import type { Socket } from 'node:net';
 import type { Front } from './front.ts';
 import { securityHeaders } from '../replies/security-headers.ts';
 
+/** Who comes on top of that has so long to say what it wants: machines are told when to come back, people are served. */
+const crowdMs = 3_000;
+
 /** Bounds how many connections there are, and how many of them come from one address. */
-export function limitConnections(server: Server | TlsServer, { addresses, limits, connections, counted }: Front): void {
+export function limitConnections(server: Server | TlsServer, { addresses, limits, connections, counted, crowded }: Front): void {
   const perAddress = new Map<string, number>();
   // One for all: with a listener of its own, and what Node keeps for each that is told once, an idle connection takes half a kilobyte more.
   function closed(this: Socket): void {
@@ -23,9 +26,13 @@ export function limitConnections(server: Server | TlsServer, { addresses, limits
       return;
     }
     const open = (perAddress.get(peer) ?? 0) + 1;
-    if (open > limits.connectionsPerAddress) {
+    if (open > 2 * limits.connectionsPerAddress) {
       socket.destroy();
       return;
+    }
+    if (open > limits.connectionsPerAddress) {
+      crowded.add(socket);
+      setTimeout(() => socket.bytesRead === 0 && socket.destroy(), crowdMs).unref();
     }
     perAddress.set(peer, open);
     counted.set(socket, () => {

@@ -62,6 +62,10 @@ export interface Front extends Omit<HttpOptions, 'limits' | 'trustedProxies' | '
   readonly connections: Set<Socket>;
   /** Connections that count towards the bound of their address, each with how it leaves the count: a fleet behind one address keeps its sockets open. */
   readonly counted: WeakMap<Socket, () => void>;
+  /** Those beyond the bound of their address. */
+  readonly crowded: WeakSet<Socket>;
+  /** When it was last logged that a request could not be served, and how many could not be since. */
+  readonly unserved: { at: number; since: number };
   /** Requests that are not answered yet. */
   open: number;
   /** Audit rows of refusals on their way to the disk. */
@@ -89,6 +93,8 @@ export function openFront({ limits, trustedProxies, publicUrl, ...options }: Htt
     longAnswers: new Set(),
     connections: new Set(),
     counted: new WeakMap(),
+    crowded: new WeakSet(),
+    unserved: { at: -Infinity, since: 0 },
     open: 0,
     refusals: 0,
     refusalBudget: new RefusalBudget(options.clock),
