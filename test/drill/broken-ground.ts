@@ -1,5 +1,5 @@
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
-import { chmodSync, chownSync, cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -157,7 +157,7 @@ async function look({ name, expects }: Ground, house: House, { port }: Place): P
   const ready = await ask(port, 'GET', '/readyz', undefined);
   const statuses = reads.map(({ status }) => status);
   const ok = 'writes' in expects && signIn.status === 200 && statuses.every((status) => status === 200) && write.status === expects.writes && turns;
-  const tells = write.status === 201 ? '' : String(write.body?.message ?? write.text).slice(0, 300);
+  const tells = write.status === 201 ? '' : JSON.stringify(write.body?.['message'] ?? write.text).slice(0, 300);
   return {
     ground: name,
     ok,
