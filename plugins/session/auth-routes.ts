@@ -66,6 +66,10 @@ export const authRoutes = (signIn: SignIn, sessions: Sessions): readonly RouteDe
     errors: ['unauthorized', 'conflict', 'rate_limited'],
     handle: async (call) => reply(call, call.body.cookie, await signIn.setUp(call.body.token, call.body, clientOf(call), made(call))),
   }),
+];
+
+/** The ways out. */
+export const leaveRoutes = (sessions: Sessions): readonly RouteDeclaration[] => [
   route({
     method: 'POST',
     path: '/api/v1/auth/logout',

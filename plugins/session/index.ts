@@ -8,7 +8,7 @@ import { Directory, Passwords } from '../iam/contract.ts';
 import { believedClock } from './believed-clock.ts';
 import { AccessTokens } from './access-tokens.ts';
 import { ApiTokens } from './api-tokens.ts';
-import { authRoutes } from './auth-routes.ts';
+import { authRoutes, leaveRoutes } from './auth-routes.ts';
 import { SessionAuthenticator } from './authenticator.ts';
 import { Credentials, SessionEnded, SessionReplayed, Setup } from './contract.ts';
 import { startHousekeeping } from './housekeeping.ts';
@@ -71,7 +71,7 @@ export default definePlugin({
       },
     }));
     ctx.extend.contribute(PackTraces, 'session', { forget: async ({ packId, keepData }) => void (keepData || (await apiTokens.forgetArea(packId))) });
-    ctx.http.routes([...authRoutes(signIn, sessions), ...sessionRoutes(sessions), ...tokenRoutes(apiTokens)]);
+    ctx.http.routes([...authRoutes(signIn, sessions), ...leaveRoutes(sessions), ...sessionRoutes(sessions), ...tokenRoutes(apiTokens)]);
     ctx.extend.contribute(Banner, 'setup', { line: (url) => setupToken.bannerLine(url) });
 
     // The generation before this one may end sessions while it drains.
