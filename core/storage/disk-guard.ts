@@ -18,7 +18,6 @@ export interface DiskLimits {
 
 const mebibyte = 1024 * 1024;
 const ballastIn = (dataDir: string): string => join(dataDir, 'ballast');
-/** For a start on a disk that is full to the last byte: nothing else gives it up. */
 const reserveIn = (dataDir: string): string => join(dataDir, 'start-reserve');
 const reserveBytes = 8 * mebibyte;
 

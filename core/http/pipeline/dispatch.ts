@@ -139,10 +139,8 @@ function peopleOnly(exchange: Exchange): void {
   const { principal, upgrade, front } = exchange;
   exchange.setHeader('connection', 'close');
   if (principal.kind === 'edge' || (principal.kind === 'anonymous' && upgrade)) {
-    throw new SvcError('unavailable', 'too many connections come from this address at once; http.connections_per_address is their bound', {
-      reason: 'http.address_crowded',
-      retryAfterSeconds: 2 + (front.unserved.since % 8),
-    });
+    const retryAfterSeconds = 2 + (front.unserved.since % 8);
+    throw new SvcError('unavailable', 'too many connections of this address (http.connections_per_address); come back later', { retryAfterSeconds });
   }
 }
 

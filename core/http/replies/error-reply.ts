@@ -67,9 +67,6 @@ function wordingOf(exchange: Exchange, shown: SvcError): ErrorWording {
 
 const kept = new Set(['allow', 'www-authenticate', 'retry-after', 'upgrade']);
 
-/** A storm of requests that cannot be served is a line a second, not one each. */
-const unservedMs = 1_000;
-
 function logError(exchange: Exchange, shown: SvcError, error: unknown): void {
   const fields = { request_id: exchange.requestId, route: exchange.label, status: shown.status, code: shown.code, reason: shown.reason };
   const { log, unserved, clock } = exchange.front;
@@ -78,7 +75,7 @@ function logError(exchange: Exchange, shown: SvcError, error: unknown): void {
       { event: 'http.request_failed', ...fields, cause: messageOf(error), stack: error instanceof Error ? error.stack : undefined },
       'request failed with an internal error',
     );
-  } else if (shown.status >= 500 && clock.monotonic() - unserved.at >= unservedMs) {
+  } else if (shown.status >= 500 && clock.monotonic() - unserved.at >= 1_000) {
     log.warn({ event: 'http.request_unserved', ...fields, cause: shown.message, more_before: unserved.since }, 'request not served');
     Object.assign(unserved, { at: clock.monotonic(), since: 0 });
   } else {

@@ -5,27 +5,12 @@ const param = /^\{([a-z][a-z0-9_]*)\}$/;
 const action = /^[a-z][a-z0-9-]*:[a-z][a-z0-9-]*$/;
 const methods: readonly string[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
 
-const ofEach = [
-  'kind',
-  'method',
-  'path',
-  'access',
-  'summary',
-  'description',
-  'params',
-  'query',
-  'audited',
-  'unwritten',
-  'action',
-  'errors',
-  'wording',
-  'handle',
-] as const;
+const ofEach = ['kind', 'method', 'path', 'access', 'summary', 'description', 'params', 'query', 'audited', 'action', 'errors', 'wording', 'handle'] as const;
 const withBody = ['maxBodyBytes', 'timeoutMs'] as const;
 
 /** What a declaration of each kind may say. */
 const keysOf: Readonly<Record<RouteDeclaration['kind'], readonly (keyof RouteDeclaration)[]>> = {
-  json: [...ofEach, ...withBody, 'body', 'response', 'status'],
+  json: [...ofEach, ...withBody, 'body', 'response', 'status', 'unwritten'],
   list: [...ofEach, 'timeoutMs', 'items'],
   events: [...ofEach, ...withBody, 'body', 'headers'],
   bytes: [...ofEach, ...withBody, 'consumes', 'streamed', 'admit', 'produces', 'status'],

@@ -64,7 +64,7 @@ export interface Front extends Omit<HttpOptions, 'limits' | 'trustedProxies' | '
   readonly counted: WeakMap<Socket, () => void>;
   /** Those beyond the bound of their address. */
   readonly crowded: WeakSet<Socket>;
-  /** When it was last logged that a request could not be served, and how many could not be since. */
+  /** The last such line of the log, and what came after it: a storm is a line a second. */
   readonly unserved: { at: number; since: number };
   /** Requests that are not answered yet. */
   open: number;
