@@ -5,10 +5,7 @@ import type { Socket } from 'node:net';
 import type { Front } from './front.ts';
 import { securityHeaders } from '../replies/security-headers.ts';
 
-/** Who comes on top of that has so long to say what it wants: machines are told when to come back, people are served. */
-const crowdMs = 3_000;
-
-/** Bounds how many connections there are, and how many of them come from one address. */
+/** Bounds how many connections there are, and how many of them come from one address: as many again may ask, to be told when to come back. */
 export function limitConnections(server: Server | TlsServer, { addresses, limits, connections, counted, crowded }: Front): void {
   const perAddress = new Map<string, number>();
   // One for all: with a listener of its own, and what Node keeps for each that is told once, an idle connection takes half a kilobyte more.
@@ -32,7 +29,7 @@ export function limitConnections(server: Server | TlsServer, { addresses, limits
     }
     if (open > limits.connectionsPerAddress) {
       crowded.add(socket);
-      setTimeout(() => socket.bytesRead === 0 && socket.destroy(), crowdMs).unref();
+      setTimeout(() => socket.bytesRead === 0 && socket.destroy(), 3_000).unref();
     }
     perAddress.set(peer, open);
     counted.set(socket, () => {

@@ -62,7 +62,6 @@ export interface Front extends Omit<HttpOptions, 'limits' | 'trustedProxies' | '
   readonly connections: Set<Socket>;
   /** Connections that count towards the bound of their address, each with how it leaves the count: a fleet behind one address keeps its sockets open. */
   readonly counted: WeakMap<Socket, () => void>;
-  /** Those beyond the bound of their address. */
   readonly crowded: WeakSet<Socket>;
   /** The last such line of the log, and what came after it: a storm is a line a second. */
   readonly unserved: { at: number; since: number };
