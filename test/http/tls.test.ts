@@ -29,7 +29,7 @@ const routes = [
     path: '/api/v1/echo',
     access: 'any',
     summary: 'Echo',
-    handle: (_call, socket) => void socket.onMessage((data) => socket.send(data)),
+    handle: (_call, socket) => socket.onMessage((data) => socket.send(data)),
   }),
 ];
 
