@@ -1,4 +1,4 @@
-import { type PluginStatus, SvcError } from 'svc/sdk';
+import { SvcError } from 'svc/sdk';
 
 import type { CeilingSource } from '../gate/contract.ts';
 import type { ServerSource } from '../mcp/contract.ts';
@@ -73,17 +73,5 @@ export class InstalledPacks implements CeilingSource, PersonaRestraint, ServerSo
   #changed(): void {
     this.#edition += 1;
     this.#listeners.forEach((listener) => listener());
-  }
-}
-
-/** As people are told: whether it serves, and else why not. */
-export function stateOf(status: PluginStatus | undefined): { readonly state: 'active' | 'disabled' | 'failed'; readonly error: string | null } {
-  switch (status?.state) {
-    case 'active':
-      return { state: 'active', error: status.cause ?? null };
-    case 'disabled':
-      return { state: 'disabled', error: null };
-    default:
-      return { state: 'failed', error: status?.cause ?? `it is ${status?.state ?? 'gone from the data folder'}` };
   }
 }

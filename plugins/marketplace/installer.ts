@@ -190,7 +190,7 @@ export class Installer {
     }
     if (said !== confirm && (said !== undefined || needs.length > 0)) {
       const why = [...(said === undefined ? [] : ['the content differs from what was confirmed']), ...needs];
-      return `${lock.id} ${lock.version} is not installed yet: ${why.join('; ')}. Send the same again with "confirm" once you agree`;
+      return `${lock.id} ${lock.version} is not installed yet: ${why.join('; ')}. Send the same again with "confirm" once you agree: ${confirm}`;
     }
     if ((rights.sentences.length > 0 || lock.verdict !== 'pass') && !by.grants.includes('*')) {
       throw new SvcError('forbidden', `${lock.id} asks for rights, or the scan did not let it pass: an administrator has to install it`, {

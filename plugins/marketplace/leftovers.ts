@@ -78,6 +78,6 @@ export class Leftovers {
       rmSync(join(data, packId), { recursive: true, force: true });
     }
     rmSync(join(kept, packId), { recursive: true, force: true });
-    await store.forget(packId);
+    await store.endChange(packId);
   }
 }

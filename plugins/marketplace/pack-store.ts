@@ -33,11 +33,12 @@ export class PackStore {
     return this.#tables.read.selectFrom('marketplace_changes').selectAll().execute();
   }
 
-  async begin(change: ChangeRow): Promise<void> {
+  async beginChange(change: ChangeRow): Promise<void> {
     await this.#tables.write((tx) => tx.insertInto('marketplace_changes').orReplace().values(change).execute());
   }
 
-  async forget(packId: string): Promise<void> {
+  /** It is undone, or all of it is done. */
+  async endChange(packId: string): Promise<void> {
     await this.#tables.write((tx) => tx.deleteFrom('marketplace_changes').where('pack_id', '=', packId).execute());
   }
 

@@ -8,7 +8,7 @@ import type { Fetched } from './sources.ts';
 import type { Installed, Lock } from './tables.ts';
 
 /** What changes with respect to what is installed. */
-export interface Difference {
+interface Difference {
   readonly from_version: string;
   readonly files: { readonly added: readonly string[]; readonly removed: readonly string[]; readonly changed: readonly string[] };
   readonly capabilities: { readonly added: readonly string[]; readonly removed: readonly string[] };

@@ -1,7 +1,6 @@
 import { type FieldProblem, type PluginStatus, timestamp } from 'svc/sdk';
 import type { Static } from 'typebox';
 
-import { stateOf } from './installed-packs.ts';
 import type { Preview } from './preview.ts';
 import type { RegistryContent } from './registry/registry-index.ts';
 import type { HistoryShape, InstalledDetail, InstalledShape, PreviewShape, RegistryShape } from './shapes.ts';
@@ -66,6 +65,18 @@ export function problemsOf({ lock, difference, needs, warnings, confirm }: Previ
       Object.entries(difference?.capabilities ?? {}).flatMap(([what, all]) => all.map((one) => `${what} ${one}`)),
     ),
   ];
+}
+
+/** As people are told: whether it serves, and else why not. */
+function stateOf(status: PluginStatus | undefined): { readonly state: 'active' | 'disabled' | 'failed'; readonly error: string | null } {
+  switch (status?.state) {
+    case 'active':
+      return { state: 'active', error: status.cause ?? null };
+    case 'disabled':
+      return { state: 'disabled', error: null };
+    default:
+      return { state: 'failed', error: status?.cause ?? `it is ${status?.state ?? 'gone from the data folder'}` };
+  }
 }
 
 export const shownPack = (pack: Installed, status: PluginStatus | undefined): Static<typeof InstalledShape> => ({

@@ -44,7 +44,7 @@ const timeoutMs = 120_000;
 
 const invalid = (message: string): SvcError => new SvcError('invalid_argument', message, { reason: 'marketplace.source' });
 
-export const sha256Of = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex');
+const sha256Of = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex');
 
 /** Brings packs here from wherever they are, checked against what was promised of them. */
 export class Sources {

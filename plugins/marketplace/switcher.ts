@@ -58,7 +58,7 @@ export class Switcher {
     const change: ChangeRow = { pack_id: packId, step: 'switching', token, before_hash: beforeHash ?? null, keep_data: 0, personas: '[]', tools: '[]' };
     mkdirSync(packs, { recursive: true, mode: 0o700 });
     this.#makeRoom(change);
-    await store.begin(change);
+    await store.beginChange(change);
     try {
       if (beforeHash !== undefined) {
         renameSync(this.folderOf(packId), this.kept(packId, beforeHash));
@@ -79,7 +79,7 @@ export class Switcher {
       ...{ keep_data: keepData ? 1 : 0, personas: JSON.stringify(personas), tools: JSON.stringify(tools) },
     };
     this.#makeRoom(change);
-    await this.#parts.store.begin(change);
+    await this.#parts.store.beginChange(change);
     try {
       if (beforeHash !== undefined && existsSync(this.folderOf(packId))) {
         renameSync(this.folderOf(packId), this.kept(packId, beforeHash));
@@ -154,7 +154,7 @@ export class Switcher {
     if (hash === null) {
       this.tidy(packId, []);
     }
-    await this.#parts.store.forget(packId);
+    await this.#parts.store.endChange(packId);
   }
 
   /** Serves in its new form when this resolves; throws why not. */

@@ -1,6 +1,6 @@
 /** Of one body, what may be on its way before the other side has read it; and the largest piece of it. */
-export const windowBytes = 256 * 1024;
-export const pieceBytes = 64 * 1024;
+const windowBytes = 256 * 1024;
+const pieceBytes = 64 * 1024;
 
 type Piece = Uint8Array | string;
 

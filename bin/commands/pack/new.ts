@@ -1,5 +1,5 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
-import { dirname, join, resolve } from 'node:path';
+import { dirname, join, relative, resolve } from 'node:path';
 
 import type { Call, Command } from '../../cli/command.ts';
 import { command as newPlugin } from '../plugin/new.ts';
@@ -39,9 +39,11 @@ export const command: Command = {
       mkdirSync(dirname(join(folder, name)), { recursive: true });
       writeFileSync(join(folder, name), text, { flag: 'wx' });
     }
+    const more = Object.keys(files).map((name) => join(folder, name));
     return {
-      data: { ...(made.data as object), files: [...(made.data as { files: string[] }).files, ...Object.keys(files).map((name) => join(folder, name))] },
-      text: (paint) => `${made.text(paint)}\nThen: svc pack check ${folder}`,
+      data: { ...(made.data as object), files: [...(made.data as { files: string[] }).files, ...more] },
+      text: (paint) =>
+        `${made.text(paint)}\n\nBeside them its persona and guide:\n${more.map((file) => `  ${relative('', file)}`).join('\n')}\nThen: svc pack check ${relative('', folder)}`,
     };
   },
 };

@@ -3,7 +3,7 @@ import { inflateSync } from 'node:zlib';
 
 import { refused } from '../archive/entry-list.ts';
 
-export type GitKind = 'commit' | 'tree' | 'blob' | 'tag';
+type GitKind = 'commit' | 'tree' | 'blob' | 'tag';
 
 export interface GitObject {
   readonly kind: GitKind;

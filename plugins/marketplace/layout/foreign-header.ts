@@ -1,6 +1,6 @@
 import { readFrontMatter } from 'svc/markdown-file';
 
-export interface ForeignText {
+interface ForeignText {
   readonly header: Readonly<Record<string, unknown>>;
   readonly body: string;
   /** Its header is no YAML; what it means was read line by line. */

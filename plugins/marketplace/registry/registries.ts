@@ -50,9 +50,13 @@ export class Registries {
   /** It is read first: an address that leads nowhere is not kept. */
   async add({ name, address, key, by }: { name: string; address: string; key: string | undefined; by: string }): Promise<RegistryRow> {
     if (!isSecure(address) && !address.startsWith('/')) {
-      throw new SvcError('invalid_argument', 'a registry is an https:// address, or the absolute path of a folder or file on the machine of svc', {
-        reason: 'marketplace.registry_address',
-      });
+      throw new SvcError(
+        'invalid_argument',
+        'a registry is an https:// address, or the absolute path of a folder or file on the machine of svc, such as /srv/registry',
+        {
+          reason: 'marketplace.registry_address',
+        },
+      );
     }
     if (key !== undefined) {
       publicKeyOf(key);
