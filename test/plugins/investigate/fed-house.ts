@@ -40,6 +40,8 @@ export interface FedHouse extends TestHost {
   readonly devices: ReadonlyMap<number, { readonly id: number; readonly hostname: string }>;
   /** Time passes; what hosts measure, log and serve meanwhile is pushed as agents push it. */
   pass(ms: number, stepMs?: number): Promise<void>;
+  /** A host pushes the same line so many times, with labels of its own making. */
+  say(host: number, line: string, times: number, labels: Readonly<Record<string, string>>): Promise<void>;
   /** People write down who depends on whom. */
   drawTopology(): Promise<void>;
   /** The one incident of a rule, or of this device, once it is there. */
@@ -92,6 +94,12 @@ export async function fedHouse(t: Pick<TestContext, 'after'>, options: FedOption
       for (let passed = 0; passed < ms; passed += stepMs) {
         await go(stepMs);
       }
+    },
+    async say(host: number, line: string, times: number, labels: Readonly<Record<string, string>>) {
+      const values = Array.from({ length: times }, (_, at) => [`${clock.now() - at}000000`, line]);
+      const body = Buffer.from(JSON.stringify({ streams: [{ stream: labels, values }] }));
+      const { authorization } = fleet[[...devices.keys()].indexOf(host)]!;
+      await pushByRequest(plane, { to: '/loki/api/v1/push', type: 'application/json', body }, authorization, false, over);
     },
     drawTopology: () => drawTopology(house, application, devices),
     async fired(rule: string, host?: number) {
