@@ -91,8 +91,11 @@ function cusum(series: Series, walked: number, firedAt: number, off: Off): numbe
   const first = Math.max(0, Math.ceil((firedAt - longestWalk - series.from) / series.step_ms));
   let sum = 0;
   let began = walked;
+  let calm = 0;
   for (let at = first; at <= walked; at += 1) {
-    const next = Math.max(0, sum + (off(at) ?? 0) - 1.5);
+    calm = (off(at) ?? 1) < 1 ? calm + 1 : 0;
+    // What went up and came all the way back is no part of a shift that came later.
+    const next = calm >= quietSteps ? 0 : Math.max(0, sum + (off(at) ?? 0) - 1.5);
     began = sum === 0 && next > 0 ? at : began;
     sum = next;
   }

@@ -130,6 +130,19 @@ test('the onset is where the shift begins, long before the alert fires', () => {
   assert.ok(onset >= 519 * minute && onset <= 526 * minute, `${onset / minute}`);
 });
 
+test('the onset is not moved to something that came all the way back before', () => {
+  const hump = [0.34, 0.36, 0.37, 0.31, 0.31, 0.34, 0.38, 0.34];
+  const uneasy = Array.from({ length: 600 }, (_, at) => (at === 599 ? 0.64 : at >= 580 && at < 588 ? hump[at - 580]! : 0.25 + 0.001 * (at % 4)));
+  const one = series(uneasy, { id: 'S' });
+  const snapshot = {
+    symptom: { node: 'n', series: 'S', fired_at: 599 * minute },
+    series: [one],
+    window: { from: 0, to: 599 * minute },
+    taken_at: 599 * minute,
+  };
+  assert.equal(windowsOf(snapshot as unknown as Snapshot, one).onset, 599 * minute);
+});
+
 describe('kinds of lines', () => {
   const baseline = { from: 0, to: 59 * minute };
   const incident = { from: 60 * minute, to: 69 * minute };
