@@ -167,10 +167,16 @@ export interface Fleet {
   requests(at: number): { readonly body: Uint8Array; readonly samples: number }[];
 }
 
+type Names = (number: number) => readonly (readonly [string, string])[];
+const scraped: Names = (number) => [
+  ['instance', `host-${number}.example.org:9100`],
+  ['job', 'node'],
+];
+
 /** Hosts that are scraped every 15 s, each at its own phase and with a jitter of some milliseconds. */
-export function fleet(hosts: number, seed = 1): Fleet {
+export function fleet(hosts: number, seed = 1, names = scraped): Fleet {
   const random = seeded(seed);
-  const all = Array.from({ length: hosts }, (_, number) => host(number, random));
+  const all = Array.from({ length: hosts }, (_, number) => host(names(number), random));
   const hostsPerRequest = Math.max(1, Math.floor(2_000 / seriesPerHost));
   return {
     series: hosts * seriesPerHost,
@@ -185,13 +191,13 @@ export function fleet(hosts: number, seed = 1): Fleet {
   };
 }
 
-function host(number: number, random: () => number): Host {
+function host(names: ReturnType<Names>, random: () => number): Host {
   const labels: Uint8Array[] = [];
   const starts: number[] = [];
   const next: Behaviour[] = [];
   for (const kind of kinds) {
     kind.labels.forEach((own, i) => {
-      const pairs = [['__name__', kind.name], ...own, ['instance', `host-${number}.example.org:9100`], ['job', 'node']] as [string, string][];
+      const pairs = [['__name__', kind.name] as const, ...own, ...names].map(([name, value]): [string, string] => [name, value]);
       pairs.sort(([a], [b]) => (a < b ? -1 : 1));
       const out = new ProtoWriter();
       pairs.forEach(([name, value]) => out.message(1, (label) => label.string(1, name).string(2, value)));

@@ -1,0 +1,56 @@
+import { writeSync } from 'node:fs';
+
+import { startTestHost } from 'svc/testing';
+
+import { AlertEvaluator } from '../../plugins/alert/contract.ts';
+import { MetricsIngest, type SampleRow } from '../../plugins/metricsdb/contract.ts';
+import { seeded } from '../../bin/edge-sim/random.ts';
+
+/** The real house, in a process of its own: what it costs can be read off the process. Who its hosts are, and their past, it makes up itself. */
+const [count, hours, bad] = process.argv.slice(2).map(Number) as [number, number, number];
+const minute = 60_000;
+const devices = Array.from({ length: count }, (_, at) => ({
+  id: at + 1,
+  display_name: `host-${at + 1}`,
+  hostname: `host-${at + 1}`,
+  ip_address: null,
+  tags: {},
+  roles: [],
+}));
+const directory = {
+  get: async (id: number) => devices.find((one) => one.id === id),
+  many: async (ids: readonly number[]) => devices.filter(({ id }) => ids.includes(id)),
+  page: async (after: number, limit: number) => devices.filter(({ id }) => id > after).slice(0, limit),
+};
+const house = await startTestHost(
+  { after: () => undefined },
+  {
+    plugins: ['iam', 'session', 'ingest', 'metricsdb', 'logs', 'traces', 'alert', 'topology', 'changes', 'investigate'],
+    services: { 'device.directory': directory },
+    environment: { SVC_INVESTIGATE_MOST_PER_RULE: '100' },
+  },
+);
+const random = seeded('fleet', 1);
+/** What rules and checks look at; the one host breaks when it is told to. */
+let brokenFrom = Infinity;
+const vitals = (id: number, time: number): SampleRow[] => {
+  const isBad = id === bad && time >= brokenFrom;
+  const values = {
+    ...{ node_cpu_usage_percent: isBad ? 98 : 20 + 8 * random(), node_memory_used_percent: 40 + 2 * random(), node_filesystem_used_percent: 50 },
+    ...{ node_disk_io_utilization_percent: 5 + 4 * random(), node_open_fds_percent: 2 + random(), node_swap_used_percent: 0 },
+    ...{ node_network_receive_bytes_per_second: 1e6 * (1 + random()), node_network_transmit_bytes_per_second: 1e6 * (1 + random()) },
+  };
+  return Object.entries(values).map(([name, value]) => ({ labels: { __name__: name, device_id: String(id) }, time, value }));
+};
+const write = (time: number): Promise<unknown> => house.service(MetricsIngest).write(devices.flatMap(({ id }) => vitals(id, time)));
+for (let time = Date.now() - hours * 60 * minute; time < Date.now(); time += minute) {
+  await write(time);
+}
+setInterval(() => void write(Date.now()), 15_000);
+// It does not outlive whoever started it.
+process.stdin.resume().once('end', () => process.exit());
+process.once('SIGUSR2', () => {
+  brokenFrom = Date.now();
+  void write(Date.now()).then(() => house.service(AlertEvaluator).tick());
+});
+writeSync(1, `${JSON.stringify({ url: house.url, token: house.token })}\n`);
