@@ -55,7 +55,7 @@ export async function run({
     const most = Math.max(...cases.map((row) => Number(row['cores more'])));
     return {
       ok: slowest <= 20 && most <= 1 && cases.every((row) => row['right'] === true) && load.failed === 0,
-      ...{ hosts, series: pushed.series, 'samples a second': Math.round(load.samples / load.seconds), 'pushes refused': load.failed },
+      ...{ hosts, series: pushed.series, 'samples a second': Math.round(load.samples / load.seconds), 'pushes refused': load.failed, why: load.why },
       ...{ 'cores while samples are taken': rounded(cores), 'slowest, s': slowest, 'most cores more': most },
       reports: cases,
     };
@@ -113,6 +113,7 @@ class Load {
   #from = 0;
   samples = 0;
   failed = 0;
+  why = '';
 
   constructor(house: Pick<House, 'url' | 'token'>, pushed: Fleet) {
     this.#house = house;
@@ -163,9 +164,10 @@ class Load {
     const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/x-protobuf', 'content-encoding': 'snappy' };
     try {
       const answer = await fetch(`${url}/api/v1/write`, { method: 'POST', headers, body: Buffer.from(body) });
-      await answer.arrayBuffer();
+      const text = await answer.text();
       this.samples += answer.ok ? samples : 0;
       this.failed += answer.ok ? 0 : 1;
+      this.why ||= answer.ok ? '' : `${answer.status}: ${text.slice(0, 200)}`;
     } catch (error) {
       if (!this.#isOver) {
         throw error;
