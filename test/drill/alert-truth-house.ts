@@ -7,9 +7,6 @@ import { startWholeHouse, type WholeHouse } from '../whole-house.ts';
 import type { Ends } from './alert-prometheus-units.ts';
 import { ruleKey, type World } from './alert-truth-world.ts';
 
-/** Shorter than usual, so that what is away for three minutes is gone from all answers. */
-export const lookback = '150s';
-
 /** The whole product, whose wall clock is in the hand of the drill; its monotonic clock is real. */
 export class FakedHouse {
   readonly #world: World;
@@ -29,7 +26,6 @@ export class FakedHouse {
       NO_FAKE_STAT: '1',
       SVC_ALERT_EVAL_INTERVAL: '1s',
       SVC_ALERT_COOLDOWN: '0s',
-      SVC_METRICSDB_LOOKBACK: lookback,
       SVC_OUTBOUND_ALLOW_PRIVATE: '127.0.0.1',
       ...environment,
     };
