@@ -10,7 +10,7 @@ import { enrol } from '../../bin/edge/enrol.ts';
 import { findPeer, peers } from '../peers.ts';
 import { freePort } from '../plugins/ingest/nginx.ts';
 import type { Stage } from './alert-truth.ts';
-import { FakedHouse, lookback } from './alert-truth-house.ts';
+import { FakedHouse } from './alert-truth-house.ts';
 import { World } from './alert-truth-world.ts';
 
 const program = fileURLToPath(new URL('../../bin/svc', import.meta.url));
@@ -71,13 +71,7 @@ export async function storeAway({ t, world, faketime }: Stage, seconds: number):
   }
   const folder = mkdtempSync(join(tmpdir(), 'svc-alert-truth-store-'));
   const address = `127.0.0.1:${await freePort()}`;
-  const options = [
-    `--query.lookback-delta=${lookback}`,
-    '--config.file=/dev/null',
-    '--web.enable-remote-write-receiver',
-    `--storage.tsdb.path=${folder}`,
-    `--web.listen-address=${address}`,
-  ];
+  const options = ['--config.file=/dev/null', '--web.enable-remote-write-receiver', `--storage.tsdb.path=${folder}`, `--web.listen-address=${address}`];
   let store = spawn(prometheus, options, { stdio: 'ignore' });
   const kill = async (): Promise<void> => {
     const ended = once(store, 'exit');

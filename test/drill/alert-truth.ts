@@ -33,7 +33,7 @@ export interface Stage {
  * that go away: no RESOLVED is told of what burns, and no firing is lost. `away`: seconds for which an edge and a store are gone,
  * 0: neither is tried; `only`: a part of the names of scenarios that are played besides the first.
  */
-export async function run({ kills = 50, hold = 60, away = 200, only = '' }: Options = {}): Promise<Outcome> {
+export async function run({ kills = 50, hold = 60, away = 420, only = '' }: Options = {}): Promise<Outcome> {
   const faketime = findPeer('libfaketimeMT.so.1');
   if (faketime === undefined) {
     return { ok: false, why: `libfaketime is not installed (Debian: apt-get install ${peers['libfaketimeMT.so.1']})` };
