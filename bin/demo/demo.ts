@@ -121,7 +121,8 @@ export class Demo {
     tell(`${when} the disk of ${hostOf(seed, brokenHost).hostname} is full, which nobody tells svc`);
     const { incident, summary } = await reported(this.#ask, signal);
     tell(`Incident ${incident} is investigated: ${summary}`);
-    tell(`Look at it: ${this.url}/incidents/${incident}`);
+    tell('Chat answers by a script: ask it to "call metrics_query {"query":"node_filesystem_used_percent"}"');
+    tell(`Look at it: ${this.url}/ui/incidents/${incident}`);
   }
 
   readonly #ask: Ask = async <T>(path: string, body?: object): Promise<T> => {

@@ -48,7 +48,7 @@ export const sessionRoutes = (sessions: Sessions): readonly RouteDeclaration[] =
     access: 'any',
     summary: 'Delete a session with its messages and runs',
     params: BySession,
-    errors: ['not_found'],
+    errors: ['not_found', 'conflict'],
     handle: ({ principal, params }) => sessions.remove(principal, params.id),
   }),
   listRoute({

@@ -1,5 +1,5 @@
 import { type Generated, type Kysely, type Selectable, sql, type SqlBool } from 'kysely';
-import { type Page, pageOf, type PageRequest, type Tables } from 'svc/sdk';
+import { type Page, pageOf, type PageRequest, SvcError, type Tables } from 'svc/sdk';
 
 export interface ChatTables {
   chat_sessions: {
@@ -90,8 +90,17 @@ export class SessionStore {
     return this.write(async (tx) => void (await tx.updateTable('chat_sessions').set(change).where('id', '=', id).execute()));
   }
 
+  /** Not while a run of it is open: its approvals would wait for signatures that lead to nothing. */
   remove(id: string): Promise<void> {
-    return this.write(async (tx) => void (await tx.deleteFrom('chat_sessions').where('id', '=', id).execute()));
+    return this.write(async (tx) => {
+      const open = await tx.selectFrom('chat_runs').select('id').where('session_id', '=', id).where('state', '<>', 'ended').limit(1).executeTakeFirst();
+      if (open !== undefined) {
+        throw new SvcError('conflict', 'a run of this session is not over; cancel it, or decide its approvals, and delete the session then', {
+          reason: 'chat.session_open',
+        });
+      }
+      await tx.deleteFrom('chat_sessions').where('id', '=', id).execute();
+    });
   }
 
   messages(session: string, page: PageRequest, order: 'asc' | 'desc'): Promise<Page<MessageRow>> {

@@ -45,6 +45,9 @@ interface Known {
   readonly at: number;
 }
 
+const freshMs = 10_000;
+const lookMs = 5_000;
+
 /** Longer ones would crowd everything else out of a prompt. */
 const longestSchema = 32 * 1_024;
 
@@ -79,6 +82,10 @@ export class McpServers implements ToolSource {
     }
     await this.#parts.seen.forgetAllBut(this.#parts.entries().map(({ name }) => name));
     await Promise.all(entries.map((entry) => this.#refreshOne(entry, signal)));
+    this.#publish();
+  }
+
+  #publish(): void {
     const list = [...this.#known.values()].flatMap(({ tools }) => tools);
     if (JSON.stringify(list) !== JSON.stringify(this.#list)) {
       this.#list = list;
@@ -87,11 +94,30 @@ export class McpServers implements ToolSource {
   }
 
   async run(key: string, params: Readonly<Record<string, unknown>>, { timeoutMs, signal }: Parameters<ToolSource['run']>[2]): Promise<unknown> {
-    const known = [...this.#known.values()].find(({ names }) => names.has(key));
+    const [name, known] = await this.#asClassed(key, signal);
+    return known.client.callTool(name, params, timeoutMs, signal);
+  }
+
+  /** Looks again before a call: the class that let it pass holds for the tool as it was listed. */
+  async #asClassed(key: string, signal: AbortSignal | undefined): Promise<readonly [name: string, known: Known]> {
+    const find = () => [...this.#known].find(([, { names }]) => names.has(key));
+    const classOf = (known: Known | undefined) => known?.tools.find((tool) => tool.key === key)?.class;
+    const [server, before] = find() ?? [];
+    const entry = this.#parts.entries().find(({ name }) => name === server);
+    if (before !== undefined && entry !== undefined && this.#parts.clock.now() - before.at > freshMs) {
+      await this.#refreshOne(entry, AbortSignal.any([AbortSignal.timeout(lookMs), ...(signal ? [signal] : [])]));
+      this.#publish();
+    }
+    const known = find()?.[1];
     if (known === undefined) {
       throw new SvcError('unavailable', `no server in mcp.servers brings ${key} any more`, { reason: 'mcp.server_gone' });
     }
-    return known.client.callTool(known.names.get(key)!, params, timeoutMs, signal);
+    if (classOf(known) !== classOf(before)) {
+      throw new SvcError('conflict', `${key} says something else of itself than when it was classed, and was not called; an administrator accepts it, or not`, {
+        reason: 'mcp.changed_before_call',
+      });
+    }
+    return [known.names.get(key)!, known];
   }
 
   /** For the page of servers. */

@@ -39,6 +39,7 @@ const historyShare = 0.4;
 const listShare = 0.1;
 const longestLine = 240;
 const keptOfOldResult = 400;
+const guideKey = 'guide_read';
 
 /** The messages of one turn: who the persona is, what was said, what this run has found. */
 export function promptOf(parts: PromptParts): Prompt {
@@ -74,7 +75,8 @@ function systemText({ state, persona, systemContext, model, offer, guides, agent
     const lines = agents.flatMap(({ name, description, unmet }) => (name === persona.name || unmet.length > 0 ? [] : [`- ${name}: ${description}`]));
     parts.push(`Agents that ${askKey} reaches; ask one when its subject is not yours:\n${listed(lines, window, 'ask the person for a name')}`);
   }
-  if (guides.length > 0) {
+  // Who may not read one is not told of them.
+  if (guides.length > 0 && [...offer.tools, ...offer.deferred].some(({ name }) => name === guideKey)) {
     const lines = guides.map(({ key, description }) => `- ${key}: ${description}`);
     parts.push(`Guides; read one with guide_read before you follow it:\n${listed(lines, window, 'tool_search finds them by their subject')}`);
   }

@@ -42,12 +42,14 @@ export function canonical(value: unknown): string {
   );
 }
 
-/** Arguments by which tools are told where to connect; those of queries hold names of hosts, too, and call nobody. */
-const placeName = /^(?:hosts?|hostnames?|urls?|uris?|servers?|address(?:es)?|endpoints?|resolvers?|proxy|webhook)$/i;
+/** Arguments by which tools are told where to connect, `base_url` and `targetHost` among them; those of queries hold names of hosts, too, and call nobody. */
+const placeName = /(?:^|_)(?:hosts?|hostnames?|urls?|uris?|ips?|servers?|address(?:es)?|endpoints?|resolvers?|proxy|webhook)$/i;
 /** The same where they look like an address; else they name services, files or rules. */
-const perhapsPlace = /^(?:names?|targets?|domains?|link|href|site|page|source|callback|destination|remote|to)$/i;
+const perhapsPlace = /(?:^|_)(?:names?|targets?|domains?|link|href|site|page|source|callback|destination|remote|to)$/i;
 const looksLikeAddress = /^[^\s/]+\.[^\s.]+|:|^\[/;
-const isUrl = /^[a-z][a-z0-9+.-]{0,30}:\/\//i;
+const isUrl = /^(?:[a-z][a-z0-9+.-]{0,30}:\/\/|(?:https?|wss?|ftps?):|\/\/)/i;
+/** A word of any text that could lead somewhere: an address with a scheme, a name with a dot, an account at a host, numbers of a machine. */
+const perhapsAddress = /^(?:[a-z][a-z0-9+.-]{0,30}:\S|\/\/|[^\s/@:]+\.[a-z][a-z0-9-]*(?:[:/.]|$)|[^\s@]+@|\d{1,3}(?:\.\d{1,3}){3}|\[?[0-9a-f]*:[0-9a-f]*:)/i;
 const deepest = 32;
 
 export interface Vouching {
@@ -55,6 +57,8 @@ export interface Vouching {
   readonly words: readonly string[];
   /** `host` or `*.domain`, of the settings. */
   readonly known: readonly string[];
+  /** Nobody here knows by which of its arguments the tool connects: each word of each of them may be an address. */
+  readonly anywhere?: boolean;
 }
 
 /**
@@ -64,13 +68,13 @@ export interface Vouching {
 export function strangeAddress(
   args: Readonly<Record<string, unknown>>,
   schema: Readonly<Record<string, unknown>>,
-  { words, known }: Vouching,
+  { words, known, anywhere = false }: Vouching,
 ): string | undefined {
-  const places = [...addressesIn(withoutOwn(args, schema))];
+  const places = [...addressesIn(withoutOwn(args, schema), anywhere)];
   if (places.length === 0) {
     return undefined;
   }
-  const named = new Set(words.flatMap((text) => text.split(/[\s"'`<>(){}|,;=]+/).map(hostOf)));
+  const named = new Set(words.flatMap((text) => wordsOf(text).map(hostOf)));
   return places.find((place) => {
     const host = hostOf(place);
     return !named.has(host) && !known.some((one) => (one.startsWith('*.') ? host.endsWith(one.slice(1).toLowerCase()) : host === hostOf(one)));
@@ -83,24 +87,31 @@ function withoutOwn(args: Readonly<Record<string, unknown>>, { properties = {} }
   return Object.fromEntries(Object.entries(args).filter(([name]) => fields[name]?.['x-checked-address'] !== true));
 }
 
-function* addressesIn(value: unknown, name = '', depth = 0): Iterable<string> {
+function* addressesIn(value: unknown, anywhere: boolean, name = '', depth = 0): Iterable<string> {
   if (typeof value === 'string') {
-    if (value !== '' && (placeName.test(name) || isUrl.test(value.trim()) || (perhapsPlace.test(name) && looksLikeAddress.test(value)))) {
+    const field = name.replaceAll(/(?<=[a-z])(?=[A-Z])/g, '_');
+    if (value !== '' && (placeName.test(field) || isUrl.test(value.trim()) || (perhapsPlace.test(field) && looksLikeAddress.test(value)))) {
       yield value;
+    } else if (anywhere) {
+      yield* wordsOf(value.replaceAll('\\', '/')).filter((word) => perhapsAddress.test(word));
     }
   } else if (typeof value === 'object' && value !== null && depth < deepest) {
     for (const [key, inner] of Object.entries(value)) {
-      yield* addressesIn(inner, Array.isArray(value) ? name : key, depth + 1);
+      yield* addressesIn(inner, anywhere, Array.isArray(value) ? name : key, depth + 1);
     }
   }
 }
+
+const wordsOf = (text: string): readonly string[] => text.split(/[\s"'`<>(){}|,;=]+/);
 
 /** One spelling for all that lead to the same host. */
 function hostOf(text: string): string {
   const written = text
     .trim()
     .toLowerCase()
-    .replace(/[?!.:]+$/, '');
+    .replaceAll('\\', '/')
+    .replace(/[?!.:]+$/, '')
+    .replace(/^\/\//, 'http://');
   const url = [written, `http://${written}`, `http://[${written}]`].find((each, at) => (at > 0 || isUrl.test(each)) && URL.canParse(each));
   return url === undefined ? written : new URL(url.replace(/^[a-z][a-z0-9+.-]*:/, 'http:')).hostname.replace(/\.$/, '');
 }

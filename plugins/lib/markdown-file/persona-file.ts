@@ -1,5 +1,5 @@
 import personaSchema from './persona.schema.json' with { type: 'json' };
-import type { Persona } from 'svc/sdk';
+import { nearest, type Persona, SvcError } from 'svc/sdk';
 import { headerReader, markdownReader, type Where } from './header-schema.ts';
 
 type Header = Omit<Persona, 'unknown' | 'body' | 'source'>;
@@ -10,11 +10,38 @@ const readHeader = headerReader<Header>(personaSchema);
 /** An agent from its markdown file; `source` is where the file stands, never what its header claims. */
 export function readPersona(text: string, where: Where & { readonly source?: Persona['source'] }): Persona {
   const { known, others, body } = read(text, where);
+  requireSpelt(others, where);
   return Object.freeze({ ...known, unknown: others, body, source: where.source ?? 'disk' });
 }
 
 /** The same from a header that somebody wrote as an object; `body` stands beside it. */
 export function personaOf(header: Readonly<Record<string, unknown>>, body: string, where: Where): Persona {
   const { known, others } = readHeader(header, where);
+  requireSpelt(others, where);
   return Object.freeze({ ...known, unknown: others, body, source: 'user' });
+}
+
+/** Fields that hold a persona back, by their letters alone: one that is spelt otherwise would be kept unread, and hold nothing back. */
+const restricting: ReadonlyMap<string, string> = new Map([
+  ['tool', 'tools'],
+  ['allowedtool', 'tools'],
+  ['disallowedtool', 'disallowed_tools'],
+  ['permissionmode', 'permission_mode'],
+]);
+
+function requireSpelt(others: Readonly<Record<string, unknown>>, { file }: Where): void {
+  for (const key of Object.keys(others)) {
+    const letters = key
+      .toLowerCase()
+      .replaceAll(/[^a-z]/g, '')
+      .replace(/s$/, '');
+    // A slip in a long word means that word; in a short one it may be another.
+    const long = [...restricting.keys()].filter(({ length }) => length > 10);
+    const meant = restricting.get(letters) ?? restricting.get((letters.length > 10 && nearest(letters, long)) || '');
+    if (meant !== undefined) {
+      throw new SvcError('invalid_argument', `${file}: ${key} is no field of a persona; write ${meant}`, {
+        details: [{ path: `/${key}`, message: `write ${meant}` }],
+      });
+    }
+  }
 }

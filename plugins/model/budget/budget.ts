@@ -130,7 +130,9 @@ export class Budget {
     const now = this.#ports.clock.now();
     throw new SvcError(
       'budget_exceeded',
-      `the token budget of ${what} is spent: ${Math.max(0, left)} of ${most} are left, and this call may need ${needed}; ${daily ? 'wait until 00:00 UTC, or ' : ''}raise ${setting}`,
+      left >= most
+        ? `the token budget of ${what} is too small for this call: it may need ${needed} of ${most}; raise ${setting}`
+        : `the token budget of ${what} is spent: ${Math.max(0, left)} of ${most} are left, and this call may need ${needed}; ${daily ? 'wait until 00:00 UTC, or ' : ''}raise ${setting}`,
       { reason: 'model.budget_exceeded', ...(daily && { retryAfterSeconds: Math.ceil((Date.parse(nextDay(now)) - now) / 1_000) }) },
     );
   }

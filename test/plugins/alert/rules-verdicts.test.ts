@@ -33,13 +33,10 @@ const files: readonly string[] = [
   group('- {alert: A, expr: up == 0, for: soon}'),
   group('- {alert: A, expr: up == 0, for: 5}'),
   group('- {alert: A, expr: up == 0, keep_firing_for: 1 m}'),
-  group('- {alert: A, expr: up == 0, labels: {a-b: x}}'),
   group('- {alert: A, expr: up == 0, labels: {__name__: x}}'),
-  group('- {alert: A, expr: up == 0, annotations: {a-b: x}}'),
   group('- {alert: A, expr: up == 0, annotations: {s: "{{ $value "}}'),
   group('- {alert: A, expr: up == 0, annotations: {s: "{{ nosuchfunction 1 }}"}}'),
   group('- {alert: A, expr: up == 0, labels: {s: "{{ end }}"}}'),
-  group('- {record: a-b, expr: up}'),
   group('- {record: r, expr: up, annotations: {a: b}}'),
   group('- {record: r, expr: up, for: 1m}'),
   group('- {record: r, expr: up(}'),
@@ -71,6 +68,10 @@ test('a rule file is refused exactly when promtool refuses it', async (t) => {
     const { status, body } = await call('POST', 'alert-rules/import', { content, dry_run: true });
     assert.equal(status, theirs === 'right' ? 200 : 400, `${content}\n${theirs}\n${JSON.stringify(body)}`);
     verdicts[status === 200 ? 'right' : 'wrong'] += 1;
+  }
+  // Names of any letters, as Prometheus has them since its third version; the peer of Debian is of the second.
+  for (const rule of ['- {alert: A, expr: up == 0, labels: {a-b: x}}', '- {record: a-b, expr: up}']) {
+    assert.equal((await call('POST', 'alert-rules/import', { content: group(rule), dry_run: true })).status, 200, rule);
   }
   assert.ok(verdicts.right >= 9 && verdicts.wrong >= 25, JSON.stringify(verdicts));
 });

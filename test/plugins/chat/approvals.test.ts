@@ -42,9 +42,12 @@ test('a cancelled run withdraws its approval; a reload while it waits changes no
   const kit = await agentHouse(t, { rules: [call('sample_mutating', { host: 'db-3' }), answer('Restarted.')] });
   const paused = await kit.send('Restart db-3.');
   await kit.house.reload('chat');
+  const early = await kit.ask('anna', 'DELETE', `/chat/sessions/${kit.session}`);
+  assert.deepEqual([early.status, /a run of this session is not over/.test(early.body.message)], [409, true], 'its approval would lead to nothing');
   assert.equal((await kit.ask('anna', 'POST', `/chat/sessions/${kit.session}/runs/${paused.run_id}/cancel`)).status, 202);
   assert.equal((await kit.ended(paused.run_id)).finish_reason, 'cancelled');
   assert.deepEqual([(await approvalOf(kit, paused.approvals[0])).status, kit.done], ['cancelled', []]);
+  assert.equal((await kit.ask('anna', 'DELETE', `/chat/sessions/${kit.session}`)).status, 204);
 });
 
 test('what a persona may not do is neither offered nor done, and no budget means no request', async (t) => {

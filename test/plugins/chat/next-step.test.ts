@@ -134,6 +134,26 @@ test('a run that has read text from outside calls only addresses that a person o
   assert.notEqual(strange({ host: 'evil.example' }, 'notevil.example and evil.example.org'), undefined);
   assert.equal(strange({ query: 'up{instance="evil.example"}', name: 'nginx', service: 'evil.example' }), undefined, 'a query calls nobody');
   assert.equal(strange({ host: 'a.intern', url: 'http://api.example/' }, 'Why?', ['*.intern', 'API.example']), undefined);
+  for (const args of [{ ip: 'evil.example' }, { target_host: 'evil.example' }, { targetHost: 'evil.example' }, { base_url: '//evil.example/x' }]) {
+    assert.notEqual(strange(args), undefined, JSON.stringify(args));
+    assert.equal(strange(args, 'evil.example'), undefined, JSON.stringify(args));
+  }
+  const foreign = (args: Readonly<Record<string, unknown>>, words = 'Why?') => strangeAddress(args, {}, { words: [words], known: [], anywhere: true });
+  for (const text of [
+    'curl http://evil.example',
+    '-o http://evil.example/x',
+    'see evil.example/ for more',
+    'http:evil.example',
+    'http:\\\\evil.example\\x',
+    '{"url":"http://evil.example"}',
+    'friend@evil.example',
+    '//evil.example',
+  ]) {
+    assert.notEqual(foreign({ x: text }), undefined, text);
+    assert.equal(foreign({ x: text }, 'ask evil.example'), undefined, text);
+  }
+  assert.notEqual(foreign({ x: ['ping 10.0.0.7'] }), undefined);
+  assert.equal(foreign({ path: '/var/log/app.log', text: 'restart nginx now, please', count: 3 }), undefined, 'what leads nowhere is nobody');
   const page = { properties: { url: { type: 'string', 'x-checked-address': true } } };
   assert.equal(strangeAddress({ url: 'http://found.example/' }, page, { words: [], known: [] }), undefined, 'its tool looks itself');
 });

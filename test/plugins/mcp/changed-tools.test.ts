@@ -4,6 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 
+import type { Clock } from 'svc/sdk';
+
 import { until } from '../edge/house.ts';
 import { type SkillHouse, skillHouse, tools } from '../skill/house.ts';
 import { changingServer } from './changing-server.ts';
@@ -24,8 +26,8 @@ interface McpHouse extends SkillHouse {
   status(): Promise<{ readonly changed: readonly string[]; readonly tools: number }>;
 }
 
-async function mcpHouse(t: Pick<TestContext, 'after'>, url: string, dataDir?: string): Promise<McpHouse> {
-  const kit = await skillHouse(t, { plugins, environment, ...(dataDir !== undefined && { dataDir }) });
+async function mcpHouse(t: Pick<TestContext, 'after'>, url: string, dataDir?: string, clock?: Clock): Promise<McpHouse> {
+  const kit = await skillHouse(t, { plugins, environment, ...(dataDir !== undefined && { dataDir }), ...(clock && { clock }) });
   await kit.allowWrites();
   let round = 0;
   const status = async () => (await kit.ask('bob', 'GET', '/mcp/servers')).body.items[0];
@@ -145,4 +147,20 @@ test('a tool whose schema would fill a prompt is left out, and that is told', as
   await kit.classed();
   assert.deepEqual([(await kit.status()).tools, await kit.classOf('long'), await kit.classOf('wipe')], [1, undefined, 'dangerous']);
   assert.ok(kit.house.lines.some((line) => line.includes('mcp.tools_left_out') && line.includes('long')));
+});
+
+test('a tool that has changed since it was listed is not called by the class that it had', async (t) => {
+  const clock = { ahead: 0, now: () => Date.now() + clock.ahead, monotonic: () => performance.now() + clock.ahead };
+  const server = await changingServer(t, [{ name: 'find', description: 'Finds.', inputSchema: { type: 'object' } }]);
+  const kit = await mcpHouse(t, server.url, undefined, clock);
+  await kit.classed({ find: 'safe' });
+  const call = () => kit.ask('anna', 'POST', '/skills/mcp:far:find/execute', { params: {} });
+  assert.equal((await call()).status, 200);
+  server.tools[0] = { name: 'find', description: 'Deletes.', inputSchema: { type: 'object' } };
+  clock.ahead += 60_000;
+  const refused = await call();
+  assert.equal(refused.body.status, 'error', JSON.stringify(refused.body));
+  assert.match(refused.body.error, /says something else of itself/);
+  assert.equal(server.called.length, 1);
+  assert.equal(await kit.classOf('find'), 'dangerous');
 });

@@ -69,6 +69,20 @@ metadata:
     assert.deepEqual(unknown, { color: 'blue', source: 'user', hooks: { before: ['a', 1, null] } });
   });
 
+  test('is refused where a field that holds it back is spelt otherwise: kept unread it would hold nothing back', () => {
+    for (const [key, meant] of Object.entries({
+      tool: 'tools',
+      'allowed-tools': 'tools',
+      disallowedTools: 'disallowed_tools',
+      'permission-mode': 'permission_mode',
+    })) {
+      const text = `---\nname: a\ndescription: b\nwhen_to_use: c\n${key}: x\n---\n`;
+      assert.throws(() => readPersona(text, { file: 'a.md' }), new RegExp(`a\\.md: ${key} is no field of a persona; write ${meant}`));
+    }
+    const kept = readPersona('---\nname: a\ndescription: b\nwhen_to_use: c\ntone: calm\ntoolbox: x\n---\n', { file: 'a.md' });
+    assert.deepEqual(kept.unknown, { tone: 'calm', toolbox: 'x' });
+  });
+
   test('takes a key without a value as not said', () => {
     const persona = readPersona(withHeader('tools:\npermission_mode:\nmodel: ""\n'), where);
     assert.deepEqual([persona.tools, persona.permission_mode, persona.model], [[], 'read-only', '']);

@@ -115,8 +115,8 @@ function Conversation({ id, first, incident, onChange }: ConversationProps) {
   };
   // What was asked on the page of a new conversation is sent on its own.
   useEffect(() => {
-    if (id !== undefined && first !== '') {
-      void send();
+    if (id !== undefined) {
+      void attempt(first === '' ? run.resume : send);
     }
   }, [id]);
   return (

@@ -1,4 +1,4 @@
-import { useRef, useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 
 import { api, ApiError } from '../../frame/api.ts';
 import { asApiError } from '../../frame/data.ts';
@@ -30,6 +30,11 @@ interface Chunk {
   readonly [field: string]: unknown;
 }
 
+const againMs = 250;
+/** People take their time to sign. */
+const signedMs = 2_000;
+const mostTries = 20;
+
 /** Sends a message and follows the answer; a stream that is lost is taken up again behind the last event that was seen. */
 export function useRun(session: string | undefined, onEnd: () => void) {
   const [turn, setTurn] = useState<Turn>(still);
@@ -38,39 +43,53 @@ export function useRun(session: string | undefined, onEnd: () => void) {
     now.current = next;
     setTurn(next);
   };
-  const follow = async (path: string, content: string): Promise<void> => {
+  const path = `/chat/sessions/${encodeURIComponent(session ?? '')}`;
+  const isGone = useRef(false);
+  useEffect(() => () => void (isGone.current = true), []);
+  /** Without a message: what goes on already, from its beginning. */
+  const follow = async (content?: string): Promise<void> => {
     let last = '';
-    for (let tries = 0, isOver = false; !isOver; tries++) {
+    for (let tries = 0, isOver = false; !isOver && !isGone.current; tries++) {
       const answer =
-        tries === 0
-          ? await api.open('POST', path, { body: { content }, headers: { accept: 'text/event-stream' } })
-          : await api.open('GET', path, { headers: { accept: 'text/event-stream', 'last-event-id': last } });
+        content !== undefined && tries === 0
+          ? await api.open('POST', `${path}/messages/stream`, { body: { content }, headers: { accept: 'text/event-stream' } })
+          : await api.open('GET', `${path}/messages/stream`, { headers: { accept: 'text/event-stream', ...(last !== '' && { 'last-event-id': last }) } });
       for await (const { id, chunk } of eventsOf(answer)) {
         last = id === '' ? last : id;
         change(after(now.current, chunk));
         isOver ||= chunk.type === 'finish' && chunk['finishReason'] !== 'tool-calls';
       }
-      if (!isOver && (last === '' || tries === 20)) {
+      const waits = now.current.approval !== undefined;
+      if (!isOver && !waits && (last === '' || tries >= mostTries)) {
         return;
       }
+      await new Promise((done) => setTimeout(done, isOver ? 0 : waits ? signedMs : againMs));
     }
+  };
+  const shown = async (asked: string | undefined, content?: string): Promise<void> => {
+    change({ ...still, asked, isRunning: true });
+    try {
+      await follow(content);
+      change(now.current.error === undefined ? still : { ...still, error: now.current.error });
+    } catch (error) {
+      change({ ...still, error: asApiError(error) });
+    }
+    onEnd();
   };
   return {
     ...turn,
-    async send(content: string): Promise<void> {
-      change({ ...still, asked: content, isRunning: true });
-      try {
-        await follow(`/chat/sessions/${encodeURIComponent(session!)}/messages/stream`, content);
-        change(now.current.error === undefined ? still : { ...still, error: now.current.error });
-      } catch (error) {
-        change({ ...still, error: asApiError(error) });
+    send: (content: string): Promise<void> => shown(content, content),
+    /** Takes up what was begun before this page was opened and is not over: it may wait for a signature. */
+    async resume(): Promise<void> {
+      const { items } = await api.get<{ items: readonly { state: string }[] }>(`${path}/runs`);
+      if (items[0] !== undefined && items[0].state !== 'ended' && !now.current.isRunning) {
+        await shown(undefined);
       }
-      onEnd();
     },
     async stop(): Promise<void> {
       const { runId } = now.current;
       if (runId !== undefined) {
-        await api.post(`/chat/sessions/${encodeURIComponent(session!)}/runs/${encodeURIComponent(runId)}/cancel`);
+        await api.post(`${path}/runs/${encodeURIComponent(runId)}/cancel`);
       }
     },
   };
