@@ -52,7 +52,8 @@ async function fillAndFree(dataDir: string, guarded: boolean, tally: Tally): Pro
   await first.migrate('notes', [notesMigration]);
   await ballastLaid(dataDir);
   await first.close();
-  await startOnFullDisk(dataDir, filler, { ...disk, readOnlyBelowBytes: 2 * ballastBytes });
+  // What a start gives up, ballast and reserve, leaves it below that.
+  await startOnFullDisk(dataDir, filler, { ...disk, readOnlyBelowBytes: 4 * ballastBytes });
 
   const storage = await openIn(dataDir, { disk });
   await ballastLaid(dataDir);
