@@ -148,14 +148,12 @@ export type ListenAddress = ReturnType<typeof listenAddress>;
 /** The settings of TLS go together. */
 function tlsOptions(settings: Pick<Base['settings'], 'get'>): HttpOptions['tls'] {
   const [place, cert, key] = ['http.tls_addr', 'http.tls_cert', 'http.tls_key'].map((name) => settings.get<string>(name)) as [string, string, string];
-  if ([place, cert, key].every((value) => value === '')) {
-    return undefined;
-  }
-  if ([place, cert, key].includes('')) {
+  const given = [place, cert, key].filter((value) => value !== '').length;
+  if (given % 3 !== 0) {
     throw new SvcError('invalid_argument', 'http.tls_addr, http.tls_cert and http.tls_key go together: set all three, or none', { reason: 'boot.tls_in_part' });
   }
   const { hostname, port } = listenAddress(place);
-  return { host: hostname, port, cert, key };
+  return given === 0 ? undefined : { host: hostname, port, cert, key };
 }
 
 /** `host:port`, with brackets around an IPv6 address; the port becomes the bound one. */

@@ -25,10 +25,15 @@ export function evaluate(
 ): PluginDefinition<unknown> {
   const strays = watchStrays(trusted);
   scope.defer('what was set past ctx', () => endStrays(strays));
-  const before = footprint();
-  const exports = evaluateText(shadowing + kept(compiled.code), compiled.filename, (specifier) =>
-    specifier === 'svc:strays' ? strays : /^(node:)?process$/.test(specifier) ? strays.process : link(id, specifier, shared, trusted),
-  );
+  const run = (): Record<string, unknown> =>
+    evaluateText(shadowing + kept(compiled.code), compiled.filename, (specifier) =>
+      specifier === 'svc:strays' ? strays : /^(node:)?process$/.test(specifier) ? strays.process : link(id, specifier, shared, trusted),
+    );
+  let [before, exports] = [footprint(), run()];
+  if (before.grownSince() === 'handles') {
+    // Node may open one itself in that turn, for work that has just ended; what the modules open they open again.
+    [before, exports] = [footprint(), run()];
+  }
   const grown = before.grownSince();
   if (grown) {
     throw new SvcError('invalid_argument', `${id} has side effects while its modules are evaluated (${grown}); move them into activate() or start()`);

@@ -1,4 +1,4 @@
-import { createServer, IncomingMessage, type Server, type ServerOptions, ServerResponse } from 'node:http';
+import { createServer, IncomingMessage, type RequestListener, type Server, type ServerOptions, ServerResponse } from 'node:http';
 import { createServer as createTlsServer, type Server as TlsServer } from 'node:https';
 import { Server as NetServer } from 'node:net';
 import type { Duplex } from 'node:stream';
@@ -45,12 +45,10 @@ export class HttpServer {
       connectionsCheckingInterval: Math.min(5_000, Math.ceil(front.limits.headersTimeoutMs / 2)),
       ...bornAs(app),
     };
-    // oxlint-disable-next-line typescript/no-misused-promises
-    this.#server = this.#prepared(createServer(settings, app), app);
+    this.#server = this.#prepared(createServer(settings, app as RequestListener), app);
     if (options.tls) {
       const context = { ...readCertificate(options.tls), handshakeTimeout: front.limits.headersTimeoutMs };
-      // oxlint-disable-next-line typescript/no-misused-promises
-      const server = this.#prepared(createTlsServer({ ...settings, ...context }, app), app);
+      const server = this.#prepared(createTlsServer({ ...settings, ...context }, app as RequestListener), app);
       this.#tls = { server, options: options.tls, forget: followCertificate(server, options.tls, options.log) };
     }
   }
