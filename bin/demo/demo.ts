@@ -118,7 +118,7 @@ export class Demo {
     tell(`${known.size} hosts are here with their last ${pastMs / 60_000} minutes; ${needs} dependencies are drawn between them`);
     const inMs = Math.max(0, breaksAt - performance.now());
     const when = inMs > 0 ? `In ${Math.ceil(inMs / 1_000)} s` : 'By now';
-    tell(`${when} the disk of ${hostOf(seed, brokenHost).hostname} is full, which nobody tells svc`);
+    tell(`${when} the disk of ${hostOf(seed, brokenHost).hostname} is full; svc has to find out`);
     const { incident, summary } = await reported(this.#ask, signal);
     tell(`Incident ${incident} is investigated: ${summary}`);
     tell('Chat answers by a script: ask it to "call metrics_query {"query":"node_filesystem_used_percent"}"');
@@ -151,7 +151,7 @@ async function undone(steps: (() => unknown)[]): Promise<void> {
     try {
       await step();
     } catch (error) {
-      process.stderr.write(`svc: the demo left something behind: ${messageOf(error)}\n`);
+      process.stderr.write(`svc: ending the demo failed in part: ${messageOf(error)}; remove svc-demo-* from ${tmpdir()} if it is still there\n`);
     }
   }
 }

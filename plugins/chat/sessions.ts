@@ -70,7 +70,7 @@ export class Sessions {
   async toWriteIn(principal: Principal, id: string): Promise<SessionRow> {
     const row = await this.own(principal, id);
     if (row.owner !== ownerOf(principal)) {
-      throw new SvcError('forbidden', 'this session is another person’s; open one of your own to ask something', { reason: 'chat.not_yours' });
+      throw new SvcError('forbidden', 'session belongs to another person; open your own with POST /api/v1/chat/sessions', { reason: 'chat.not_yours' });
     }
     return row;
   }

@@ -14,7 +14,7 @@ const Server = Type.Object({
   state: Type.Enum(['pending', 'ok', 'failed', 'disabled']),
   error: orNull(Type.String()),
   tools: Type.Integer(),
-  changed: Type.Array(Type.String(), { description: 'Tools that say something else of themselves than when they were classed: dangerous until accepted.' }),
+  changed: Type.Array(Type.String(), { description: 'Tools whose description or schema has changed since they were classed: dangerous until accepted.' }),
   checked_at: orNull(Type.String({ format: 'date-time' })),
 });
 const Accept = Type.Object({

@@ -10,13 +10,13 @@ export interface McpTables {
 
 export interface Judged {
   readonly class: SkillClass;
-  /** It says something else of itself than when its class was given. */
+  /** Its description or schema has changed since its class was given. */
   readonly changed: boolean;
 }
 
 type Classes = Readonly<Record<string, SkillClass>>;
 
-/** A class holds for a tool as it was when an administrator gave it: one that says something else of itself is dangerous until they give it again. */
+/** A class holds for a tool as it was when an administrator gave it: one whose description or schema has changed is dangerous until they give it again. */
 export class SeenTools {
   readonly #tables: Tables<McpTables>;
 

@@ -113,9 +113,13 @@ export class McpServers implements ToolSource {
       throw new SvcError('unavailable', `no server in mcp.servers brings ${key} any more`, { reason: 'mcp.server_gone' });
     }
     if (classOf(known) !== classOf(before)) {
-      throw new SvcError('conflict', `${key} says something else of itself than when it was classed, and was not called; an administrator accepts it, or not`, {
-        reason: 'mcp.changed_before_call',
-      });
+      throw new SvcError(
+        'conflict',
+        `tool ${key} not called: its description or schema has changed since it was classed; an administrator compares it and accepts it with POST /api/v1/mcp/servers/${server}/accept`,
+        {
+          reason: 'mcp.changed_before_call',
+        },
+      );
     }
     return [known.names.get(key)!, known];
   }
@@ -167,7 +171,7 @@ export class McpServers implements ToolSource {
       if (fresh.length > 0) {
         log.warn(
           { event: 'mcp.tool_changed', server: entry.name, tools: fresh },
-          'tools of an MCP server say something else than when they were classed; they are dangerous until an administrator accepts them',
+          'description or schema of tools of an MCP server has changed since they were classed; dangerous until an administrator accepts them',
         );
       }
       const names = new Map([...found].map(([key, { name }]) => [key, name]));

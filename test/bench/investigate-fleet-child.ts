@@ -5,23 +5,12 @@ import { startTestHost } from 'svc/testing';
 import { AlertEvaluator } from '../../plugins/alert/contract.ts';
 import { MetricsIngest, type SampleRow } from '../../plugins/metricsdb/contract.ts';
 import { seeded } from '../../bin/edge-sim/random.ts';
+import { pretendDevices } from '../plugins/investigate/pretend-devices.ts';
 
 /** The real house, in a process of its own: what it costs can be read off the process. Who its hosts are, and their past, it makes up itself. */
 const [count, hours, bad] = process.argv.slice(2).map(Number) as [number, number, number];
 const minute = 60_000;
-const devices = Array.from({ length: count }, (_, at) => ({
-  id: at + 1,
-  display_name: `host-${at + 1}`,
-  hostname: `host-${at + 1}`,
-  ip_address: null,
-  tags: {},
-  roles: [],
-}));
-const directory = {
-  get: async (id: number) => devices.find((one) => one.id === id),
-  many: async (ids: readonly number[]) => devices.filter(({ id }) => ids.includes(id)),
-  page: async (after: number, limit: number) => devices.filter(({ id }) => id > after).slice(0, limit),
-};
+const { devices, directory } = pretendDevices(count);
 const house = await startTestHost(
   { after: () => undefined },
   {

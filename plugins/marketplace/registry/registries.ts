@@ -154,7 +154,7 @@ export class Registries {
       redirects: 3,
     });
     if (!isSecure(reply.url)) {
-      throw new SvcError('upstream_error', 'the registry leads on to an address without TLS, where anybody on the way could offer something else', {
+      throw new SvcError('upstream_error', 'registry redirects to an address without TLS, which can be altered on the way; add its https:// address', {
         reason: 'marketplace.registry_insecure',
       });
     }

@@ -88,7 +88,7 @@ test('a session is its owner’s: another does not find it, an administrator rea
   assert.equal((await kit.ask('bob', 'GET', `${sessions}/${kit.session}/messages`)).body.items.length, 2);
   for (const path of ['/messages', '/messages/stream']) {
     const refused = await kit.ask('bob', 'POST', `${sessions}/${kit.session}${path}`, { content: 'Delete all.' });
-    assert.deepEqual([refused.status, refused.body.message], [403, 'this session is another person’s; open one of your own to ask something'], path);
+    assert.deepEqual([refused.status, refused.body.message], [403, 'session belongs to another person; open your own with POST /api/v1/chat/sessions'], path);
   }
   assert.equal(kit.fake.requests.length, 1);
 });

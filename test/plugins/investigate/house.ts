@@ -8,6 +8,7 @@ import { MetricsIngest, type SampleRow } from '../../../plugins/metricsdb/contra
 import type { Report } from '../../../plugins/investigate/report/markdown.ts';
 import { HandClock, hour, minute, second } from '../alert/engine-house.ts';
 import { numbers } from '../alert/random.ts';
+import { pretendDevices } from './pretend-devices.ts';
 
 export type Vitals = Readonly<Record<string, number>>;
 
@@ -49,19 +50,7 @@ export async function investigateHouse(
 ): Promise<InvestigateHouse> {
   const clock = options.clock ?? new HandClock();
   const random = numbers(seed);
-  const devices = Array.from({ length: hosts }, (_, at) => ({
-    id: at + 1,
-    display_name: `host-${at + 1}`,
-    hostname: `host-${at + 1}`,
-    ip_address: null,
-    tags: {},
-    roles: [],
-  }));
-  const directory = {
-    get: async (id: number) => devices.find((one) => one.id === id),
-    many: async (ids: readonly number[]) => devices.filter(({ id }) => ids.includes(id)),
-    page: async (after: number, limit: number) => devices.filter(({ id }) => id > after).slice(0, limit),
-  };
+  const { devices, directory } = pretendDevices(hosts);
   const house = await startTestHost(t, {
     plugins: ['metricsdb', 'alert', 'topology', 'changes', 'investigate'],
     ...options,
