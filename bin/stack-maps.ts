@@ -3,7 +3,8 @@ import { SourceMap, type SourceMapPayload } from 'node:module';
 import { dirname, isAbsolute, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-const inline = '\n//# sourceMappingURL=data:application/json;base64,';
+const comment = '\n//# sourceMappingURL=';
+const inline = `${comment}data:application/json;base64,`;
 const place = /((?:(?:file:\/\/)?\/|embedded:)[^()\n]*?):(\d+):(\d+)(?=\)?$)/gm;
 /** A generation that failed leaves the one before serving. */
 const generations = 4;
@@ -13,8 +14,8 @@ const generations = 4;
  * never asked for, so here a map is read when a stack names its text.
  */
 class StackMaps {
-  /** Maps of texts by the name that the text runs by, as they came with it. */
-  readonly #texts = new Map<string, Buffer>();
+  /** Maps of texts by the name that the text runs by: as they came with it, or the file that has it. */
+  readonly #texts = new Map<string, Buffer | string>();
   readonly #maps = new Map<string, SourceMap | undefined>();
 
   /** From here on every stack of this thread names lines of the sources. */
@@ -25,17 +26,17 @@ class StackMaps {
 
   /** The text without its map, which is kept; as it was where Node itself reads maps. */
   withoutMap(code: string, name: string): string {
-    const at = process.sourceMapsEnabled ? -1 : code.lastIndexOf(inline);
-    if (at === -1) {
+    const { text, map } = process.sourceMapsEnabled ? { text: code, map: undefined } : splitMap(code);
+    if (map === undefined) {
       return code;
     }
     const filename = placeOf(name);
     this.#maps.delete(filename);
     this.#texts.delete(filename);
-    this.#texts.set(filename, Buffer.from(code.slice(at + inline.length).trimEnd(), 'base64'));
+    this.#texts.set(filename, map);
     const older = [...this.#texts.keys()].filter((name) => name.replace(/#\d+$/, '') === filename.replace(/#\d+$/, '')).slice(0, -generations);
     older.forEach((name) => [this.#texts, this.#maps].forEach((kept) => kept.delete(name)));
-    return code.slice(0, at + 1);
+    return text;
   }
 
   /** The stack, also one of another thread, with each place that is known as it is in the sources. */
@@ -49,8 +50,7 @@ class StackMaps {
 
   #mapOf(file: string): SourceMap | undefined {
     if (!this.#maps.has(file)) {
-      const text = this.#texts.get(file) ?? beside(file);
-      this.#maps.set(file, text && new SourceMap(JSON.parse(text.toString('utf8')) as SourceMapPayload));
+      this.#maps.set(file, mapOf(this.#texts.get(file) ?? (file.endsWith('.mjs') ? `${file}.map` : undefined)));
     }
     return this.#maps.get(file);
   }
@@ -68,15 +68,28 @@ function headOf(error: Error): string {
 /** What the single binary carries has no path; its threads name it as one. */
 const placeOf = (name: string): string => (isAbsolute(name) ? name : `/${name.replace(':', '/')}`);
 
-/** The map of a file of the compiled host. */
-function beside(file: string): Buffer | undefined {
+/** A file that is not there, or is no map any more, leaves the stack as it is. */
+function mapOf(text: Buffer | string | undefined): SourceMap | undefined {
   try {
-    return file.endsWith('.mjs') ? readFileSync(`${file}.map`) : undefined;
+    const json = typeof text === 'string' ? readFileSync(text, 'utf8') : text?.toString('utf8');
+    return json === undefined ? undefined : new SourceMap(JSON.parse(json) as SourceMapPayload);
   } catch {
-    // Most files have none.
     return undefined;
   }
 }
+
+/** A text and its map, which stands at its end or lies in the file that is named there. */
+export function splitMap(code: string): { readonly text: string; readonly map: Buffer | string | undefined } {
+  const at = code.lastIndexOf(comment);
+  const end = at === -1 ? '' : code.slice(at + comment.length).trimEnd();
+  if (code.startsWith(inline, at)) {
+    return { text: code.slice(0, at + 1), map: Buffer.from(code.slice(at + inline.length).trimEnd(), 'base64') };
+  }
+  return isAbsolute(end) && end.endsWith('.map') ? { text: code.slice(0, at + 1), map: end } : { text: code, map: undefined };
+}
+
+/** How a text names the file of its map; Node reads it there, too. */
+export const mapAt = (file: string): string => `${comment.slice(1)}${file}\n`;
 
 const sourceOf = (source: string, file: string): string => (source.startsWith('file:') ? fileURLToPath(source) : resolve(dirname(file), source));
 

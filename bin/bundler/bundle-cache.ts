@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
-import { chmodSync, mkdirSync, readFileSync, renameSync, rmSync, type Stats, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, type Stats, statSync, writeFileSync } from 'node:fs';
 import { join, sep } from 'node:path';
 
 import type { Bundle } from '../../core/host/index.ts';
+import { mapAt, splitMap } from '../stack-maps.ts';
 import type { BundleSources } from './esbuild.ts';
 
 interface Input {
@@ -17,6 +18,9 @@ interface Head {
   readonly code: string;
   readonly inputs: readonly Input[];
 }
+
+/** Maps of the bundle that is kept and of those before it: a process may still run their texts. */
+const keptMaps = 3;
 
 /** A file that changed this shortly before the bundle was begun may have changed again since it was read. */
 const settledMs = 1_000;
@@ -51,29 +55,51 @@ export function keepBundle(sources: BundleSources, key: string, { code, inputs }
   if (!inputs[0]?.startsWith(sources.root + sep)) {
     return;
   }
-  const head = headOf(sources, key, { code, inputs }, began);
-  if (head) {
-    const text = `${JSON.stringify(head)}\n${code}`;
-    (sources.cacheDirs ?? []).some((folder) => write(folder, fileOf(folder, key), text));
+  const stamped = inputsOf(sources, inputs, began);
+  if (stamped) {
+    (sources.cacheDirs ?? []).some((folder) => writeBundle(folder, key, code, stamped));
   }
 }
 
-function headOf({ root }: BundleSources, key: string, { code, inputs }: Pick<Bundle, 'code' | 'inputs'>, began: number): Head | undefined {
+/** What the text was made of; undefined when any of it may have changed since it was read. */
+function inputsOf({ root }: BundleSources, inputs: readonly string[], began: number): readonly Input[] | undefined {
   try {
     // With the lockfile, because another version of the bundler writes another text.
     const stamped = [...inputs, join(root, lockName)].map((path) => ({ path, stats: statSync(path), sha256: sha256(readFileSync(path)) }));
     const settled = stamped.every(({ stats }) => stats.ctimeMs <= began - settledMs);
-    return settled
-      ? { key, code: sha256(code), inputs: stamped.map(({ path, stats, sha256: hash }) => ({ path, stamp: stampOf(stats), sha256: hash })) }
-      : undefined;
+    return settled ? stamped.map(({ path, stats, sha256: hash }) => ({ path, stamp: stampOf(stats), sha256: hash })) : undefined;
   } catch {
     // A file that has gone meanwhile: the next start sees what there is.
     return undefined;
   }
 }
 
+/** Its map lies beside it: that is more than half of it, and only a stack reads it. Whether the folder took them. */
+function writeBundle(folder: string, key: string, code: string, inputs: readonly Input[]): boolean {
+  const file = fileOf(folder, key);
+  const { text, map } = splitMap(code);
+  const mapFile = map === undefined ? undefined : `${file}.${sha256(map).slice(0, 16)}.map`;
+  const kept = mapFile === undefined ? code : text + mapAt(mapFile);
+  const head: Head = { key, code: sha256(kept), inputs };
+  const isWritten = (mapFile === undefined || write(folder, mapFile, map!)) && write(folder, file, `${JSON.stringify(head)}\n${kept}`);
+  if (isWritten) {
+    dropOldMaps(folder, file);
+  }
+  return isWritten;
+}
+
+function dropOldMaps(folder: string, file: string): void {
+  const changedAt = (path: string): number => statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0;
+  readdirSync(folder)
+    .map((name) => join(folder, name))
+    .filter((path) => path.startsWith(`${file}.`) && path.endsWith('.map'))
+    .sort((a, b) => changedAt(b) - changedAt(a))
+    .slice(keptMaps)
+    .forEach(discard);
+}
+
 /** Whether the folder took it: it may be read-only, or full. */
-function write(folder: string, file: string, text: string): boolean {
+function write(folder: string, file: string, text: string | Buffer): boolean {
   const draft = `${file}.${process.pid}`;
   try {
     // For whoever runs svc from this installation, an agent with a user of its own among them, whatever the mask of this one.

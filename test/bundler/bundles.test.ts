@@ -8,6 +8,7 @@ import { bundleSources } from '../../bin/bundler/sources.ts';
 import { bundlePlugin, bundleThread } from '../../bin/bundler/bundle.ts';
 import type { BundleSources } from '../../bin/bundler/esbuild.ts';
 import { cachedBundle, keepBundle } from '../../bin/bundler/bundle-cache.ts';
+import { splitMap } from '../../bin/stack-maps.ts';
 
 /** An installation with one plugin in it. */
 function installation(t: TestContext): { sources: BundleSources; write(name: string, text: string): string; kept(): readonly string[] } {
@@ -49,6 +50,26 @@ test('a bundle is kept by what it was made of: content counts, times do not', (t
   rmSync(other);
   assert.equal(cachedBundle(sources, 'key'), undefined);
   assert.equal(kept().length, 1, 'a newer bundle takes the place of the older one');
+});
+
+test('the map of a kept bundle lies beside it, and those of a few bundles before', (t) => {
+  const { sources, write, kept } = installation(t);
+  const entry = write('plugins/a/index.ts', 'one');
+  const withMap = (generation: number): string =>
+    `text ${generation}\n//# sourceMappingURL=data:application/json;base64,${Buffer.from(`{"generation":${generation}}`).toString('base64')}\n`;
+  for (const generation of [1, 2, 3, 4, 5]) {
+    keepBundle(sources, 'key', { code: withMap(generation), filename: entry, inputs: [entry] }, later());
+    const { text, map } = splitMap(cachedBundle(sources, 'key')!.code);
+    assert.equal(text, `text ${generation}\n`);
+    assert.equal(readFileSync(map as string, 'utf8'), `{"generation":${generation}}`);
+    // As if all of it had been written a while before the next one.
+    for (const name of kept()) {
+      const file = join(sources.cacheDirs![0]!, name);
+      utimesSync(file, new Date(0), new Date(statSync(file).mtimeMs - 1_000));
+    }
+  }
+  assert.equal(kept().filter((name) => name.endsWith('.map')).length, 3);
+  assert.equal(kept().length, 4);
 });
 
 test('a kept bundle that was touched is not used', (t) => {

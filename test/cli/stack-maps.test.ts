@@ -8,6 +8,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 
 import { bundlePlugin } from '../../bin/bundler/bundle.ts';
 import { bundleSources } from '../../bin/bundler/sources.ts';
+import { mapAt, splitMap } from '../../bin/stack-maps.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'svc-maps-'));
 after(() => rmSync(folder, { recursive: true }));
@@ -47,11 +48,19 @@ before(async () => {
       `${'interface Gone {}\n'.repeat(generation)}export const here = (): Error =>\n  new Error('at ${generation}');\n`,
     );
     const { code } = await bundlePlugin(index, 'lamp', { ...bundleSources, cacheDirs: [] });
-    made.push([generation === 1 ? index : `${index}#${generation}`, code]);
+    made.push([generation === 1 ? index : `${index}#${generation}`, generation % 2 === 0 ? mapApart(code, generation) : code]);
   }
   texts = join(folder, 'texts.json');
   writeFileSync(texts, JSON.stringify(made));
 });
+
+/** As a bundle is kept: its map in a file beside it. */
+function mapApart(code: string, generation: number): string {
+  const { text, map } = splitMap(code);
+  const file = join(folder, `${generation}.map`);
+  writeFileSync(file, map!);
+  return text + mapAt(file);
+}
 
 test('a stack names the lines of the sources, each generation by its own map; the oldest is forgotten', () => {
   const { stdout, stderr } = spawnSync(process.execPath, ['--import', 'tsx', '--input-type=module', '-e', program, texts], { encoding: 'utf8' });
