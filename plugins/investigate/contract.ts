@@ -26,6 +26,8 @@ export interface Answer {
 /** Where evidence comes from; throws `unavailable` while it cannot be asked. */
 export interface EvidenceSource {
   ask(question: Question, signal: AbortSignal): Promise<Answer>;
+  /** The part of an answer that later samples do not touch; for those that answer about what is still on its way. */
+  settled?(value: unknown, to: number): unknown;
 }
 
 /** What one answer says about nodes. */

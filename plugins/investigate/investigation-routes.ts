@@ -1,10 +1,11 @@
 import { byteRoute, listRoute, type Principal, route, type RouteDeclaration } from 'svc/sdk';
 import { Type } from 'typebox';
 
+import { AgainItem } from './asked-again.ts';
 import type { Desk } from './desk.ts';
 import { markdownOf, type Report } from './report/markdown.ts';
 import { ReportItem } from './report/schema.ts';
-import { AgainItem, CalibrationItem, type Reports } from './reports.ts';
+import { CalibrationItem, type Reports } from './reports.ts';
 import { ReplayItem } from './replay.ts';
 import { RunItem, shownRun } from './shown.ts';
 

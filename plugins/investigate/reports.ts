@@ -4,7 +4,8 @@ import { type Static, Type } from 'typebox';
 
 import type { Incidents } from '../alert/contract.ts';
 import type { EvidenceSource } from './contract.ts';
-import { askSource, digestOf } from './fetch/gatherer.ts';
+import { type AgainItem, compared } from './asked-again.ts';
+import { askSource } from './fetch/gatherer.ts';
 import { type Investigator, labelsOf, mostLabelled } from './investigator.ts';
 import type { ReportBody } from './report/build-report.ts';
 import { markdownOf, type Report } from './report/markdown.ts';
@@ -23,15 +24,6 @@ export interface ReportsParts {
   readonly sources: () => ReadonlyMap<string, EvidenceSource>;
   readonly clock: Clock;
 }
-
-export const AgainItem = Type.Object({
-  id: Type.String(),
-  same: Type.Boolean(),
-  stored_sha256: Type.String(),
-  sha256: Type.Union([Type.String(), Type.Null()]),
-  digest: Type.Record(Type.String(), Type.Unknown()),
-  error: Type.Union([Type.String(), Type.Null()]),
-});
 
 export const CalibrationItem = Type.Object({
   labelled: Type.Integer(),
@@ -92,14 +84,14 @@ export class Reports {
       throw new SvcError('not_found', `investigation ${id} has no evidence ${evidenceId}`, { reason: 'investigate.no_evidence' });
     }
     try {
-      const { value, digest } = await askSource(this.#parts.sources(), found, { ms: againMs, signal });
-      const sha256 = digestOf(value);
-      return { id: evidenceId, same: sha256 === found.sha256, stored_sha256: found.sha256, sha256, digest: { ...digest }, error: null };
+      const sources = this.#parts.sources();
+      return compared(found, await askSource(sources, found, { ms: againMs, signal }), sources);
     } catch (error) {
       if (!isSvcError(error)) {
         throw error;
       }
-      return { id: evidenceId, same: false, stored_sha256: found.sha256, sha256: null, digest: {}, error: messageOf(error) };
+      const unanswered = { same: false, settled_same: null, difference: null, text: null, sha256: null, digest: {} };
+      return { id: evidenceId, ...unanswered, stored_sha256: found.sha256, error: messageOf(error) };
     }
   }
 

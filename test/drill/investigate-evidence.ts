@@ -4,7 +4,8 @@ import { fedHouse } from '../plugins/investigate/fed-house.ts';
 
 /**
  * Reports of one incident, made one after the other while it goes on, from stores that are written to all the time: afterwards
- * every piece of their evidence is asked again from its own text, and must have the digest that was stored.
+ * every piece of their evidence is asked again from its own text, and must have the digest that was stored: of the whole answer, or
+ * of all of it up to where the report said that samples were on their way.
  */
 export async function run({ reports = 100, hours = 2 }: { readonly reports?: number; readonly hours?: number } = {}): Promise<Outcome> {
   const ends: (() => unknown)[] = [];
@@ -23,16 +24,19 @@ export async function run({ reports = 100, hours = 2 }: { readonly reports?: num
     }
     await house.pass(30 * minute);
     let asked = 0;
+    let late = 0;
     const other: string[] = [];
     for (const id of made) {
       const found = await house.askedAgain(id);
       asked += found.asked;
+      late += found.late.length;
       other.push(...found.other);
     }
     return {
       ok: new Set(made).size === reports && other.length === 0,
       reports: new Set(made).size,
       evidence: asked,
+      'late samples after what was settled': late,
       other: other.length,
       which: other.slice(0, 5).join('; '),
     };

@@ -20,6 +20,8 @@ export interface Found {
   readonly value: unknown;
 }
 
+/** Hosts send samples every minute at the latest; what is older has come, or its host was away. */
+const samplesSettleMs = 60_000;
 const longestMs = 6_000;
 const atOnce = 6;
 const mostBytes = 8 * 1_024 * 1_024;
@@ -51,8 +53,10 @@ export class Gatherer {
     await this.#turn();
     try {
       const answer = await askSource(this.#parts.sources, question, this.#patience());
-      const evidence = evidenceOf(`E${number}`, question, answer, this.#parts.clock.now());
-      this.#evidence.set(number, evidence);
+      const now = this.#parts.clock.now();
+      const evidence = evidenceOf(`E${number}`, question, answer, now);
+      const settled = settledOf(this.#parts.sources, question, answer.value, now - samplesSettleMs);
+      this.#evidence.set(number, { ...evidence, ...(settled !== undefined && { settled }) });
       return { id: evidence.id, value: answer.value };
     } catch (error) {
       this.lack(question, reasonOf(error), messageOf(error));
@@ -65,7 +69,7 @@ export class Gatherer {
 
   /** Notes what could not be asked at all; the same absence is told once. */
   lack({ kind, source, node }: Pick<Question, 'kind' | 'source' | 'node'>, reason: MissingReason, text: string): void {
-    const [name = source] = source.split(' ', 1);
+    const name = nameOf({ source });
     if (!this.#missing.some((known) => known.source === name && known.reason === reason && known.node === node && known.kind === kind)) {
       this.#missing.push({ kind, source: name, reason, text: text.slice(0, 400), ...(node !== undefined && { node }) });
     }
@@ -94,7 +98,7 @@ export async function askSource(
   question: Question,
   { ms, signal }: { readonly ms: number; readonly signal: AbortSignal },
 ): Promise<Answer> {
-  const [name = ''] = question.source.split(' ', 1);
+  const name = nameOf(question);
   const source = sources.get(name);
   if (source === undefined) {
     throw new SvcError('unavailable', `${name} is not there; enable its plugin`, { reason: 'investigate.source_away' });
@@ -104,6 +108,19 @@ export async function askSource(
     abort.abort();
     throw new SvcError('unavailable', `${name} did not answer within ${(ms / 1_000).toFixed(1)} s`, { reason: 'investigate.source_late' });
   });
+}
+
+const nameOf = ({ source }: Pick<Question, 'source'>): string => source.split(' ', 1)[0]!;
+
+/** The digest of what no later sample touches; undefined where the whole answer is so, or its source cannot tell. */
+export function settledOf(
+  sources: ReadonlyMap<string, EvidenceSource>,
+  question: Question,
+  value: unknown,
+  to: number,
+): { readonly to: number; readonly sha256: string } | undefined {
+  const source = sources.get(nameOf(question));
+  return source?.settled === undefined || question.window.to <= to ? undefined : { to, sha256: digestOf(source.settled(value, to)) };
 }
 
 /** The digest that an answer would have again. */

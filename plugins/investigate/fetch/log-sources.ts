@@ -76,10 +76,23 @@ export const lineSource = (logs: Handle<LogQueries>): EvidenceSource => ({
       redactions += hidden === line.slice(0, longest) ? 0 : 1;
       return { at: at.ms, line: hidden, labels: placeOf(labels) };
     });
-    const value: Lines = { lines };
+    // Lines of one moment come in whatever order their streams are kept in.
+    const value: Lines = {
+      lines: lines
+        .map((one) => ({ one, key: canonical(one) }))
+        .toSorted(byTime)
+        .map(({ one }) => one),
+    };
     return { value, digest: { lines: lines.length }, trust: 'untrusted', truncated: found.partial || lines.length === mostLines, redactions };
   },
 });
+
+type Line = Lines['lines'][number];
+
+const canonical = ({ line, labels }: Line): string => JSON.stringify([line, labels['device_id'], labels['service_name']]);
+
+const byTime = (a: { readonly one: Line; readonly key: string }, b: { readonly one: Line; readonly key: string }): number =>
+  b.one.at - a.one.at || (a.key < b.key ? -1 : a.key > b.key ? 1 : 0);
 
 const placeOf = ({ device_id: device, service_name: service }: Readonly<Record<string, string>>): Readonly<Record<string, string>> => ({
   ...(device !== undefined && { device_id: device }),

@@ -12,6 +12,7 @@ export interface Grid {
 }
 
 const hourMs = 3_600_000;
+const noValue = (value: number | null): boolean => value === null;
 const mostSeries = 600;
 const patience = { timeoutMs: 6_000, maxSamples: 20_000_000 };
 
@@ -49,6 +50,14 @@ export class MetricsSource implements EvidenceSource {
     const grid: Grid = { from, step_ms: step, series: series.slice(0, mostSeries) };
     return { value: grid, digest: figuresOf(grid, series.length), trust: 'trusted', truncated: series.length > mostSeries };
   }
+
+  /** What a query comes to at one time does not depend on samples of later ones. */
+  settled(value: unknown, to: number): Grid {
+    const { from, step_ms, series } = value as Grid;
+    const length = Math.max(0, Math.floor((to - from) / step_ms) + 1);
+    const older = series.map(({ labels, values }) => ({ labels, values: values.slice(0, length) }));
+    return { from, step_ms, series: older.filter(({ values }) => !values.every(noValue)) };
+  }
 }
 
 function gridded(
@@ -78,5 +87,6 @@ function figuresOf({ series, step_ms }: Grid, all: number): Answer['digest'] {
       }),
     };
   });
-  return { series: all, step_seconds: step_ms / 1_000, of: shown };
+  const samples = series.reduce((sum, { values }) => sum + values.filter((value) => value !== null).length, 0);
+  return { series: all, samples, step_seconds: step_ms / 1_000, of: shown };
 }

@@ -34,6 +34,8 @@ export interface Snapshotter {
 
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
+/** Lines and spans are sent in batches: what is younger is on its way, and the same question would have another answer a moment later. */
+const settleMs = 15_000;
 /** Nodes whose lines are read. */
 const mostLogNodes = 8;
 
@@ -42,7 +44,8 @@ export async function takeSnapshot(subject: Subject, parts: Snapshotter): Promis
   const { gatherer, now } = parts;
   const { fired_at: firedAt } = subject;
   const window = fetchWindow(firedAt, now);
-  const { graph, spans } = await graphOf(subject, gatherer, window);
+  const settled = { from: window.from, to: Math.min(window.to, now - settleMs) };
+  const { graph, spans } = await graphOf(subject, gatherer, settled);
   const start = [...subject.devices.map(deviceNode), ...subject.services.map(serviceNode)];
   const { nodes, edges } = graph.near(start, mostNodes);
   const devices = idsOf(nodes, 'device:');
@@ -52,8 +55,8 @@ export async function takeSnapshot(subject: Subject, parts: Snapshotter): Promis
   const [measured, signals, logs, changes, contributed, names] = await Promise.all([
     measuredOf(subject, gatherer, devices, window),
     signalsOf(gatherer, { devices, services, window }),
-    logsOf(gatherer, nodes.slice(0, mostLogNodes), { from: firedAt - 3 * hourMs, to: window.to }),
-    changesNear(gatherer, { devices, services, firedAt, until: window.to }),
+    logsOf(gatherer, nodes.slice(0, mostLogNodes), { from: firedAt - 3 * hourMs, to: settled.to }),
+    changesNear(gatherer, { devices, services, firedAt, until: settled.to }),
     contributedOf(gatherer, parts.fetchers, scope),
     parts.namesOf(devices),
   ]);

@@ -52,6 +52,7 @@ export const evidenceItem = (runId: number, evidence: Evidence): ReportBody['evi
   ...{ id: evidence.id, kind: evidence.kind, source: evidence.source, query: evidence.query, sha256: evidence.sha256, trust: evidence.trust },
   window: { from: timestamp(evidence.window.from), to: timestamp(evidence.window.to) },
   fetched_at: timestamp(evidence.fetched_at),
+  settled: evidence.settled === undefined ? null : { to: timestamp(evidence.settled.to), sha256: evidence.settled.sha256 },
   digest: { ...evidence.digest },
   ...{ redactions: evidence.redactions ?? 0, truncated: evidence.truncated ?? false },
   again: `/api/v1/investigations/${runId}/evidence/${evidence.id}/again`,

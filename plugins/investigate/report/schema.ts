@@ -42,6 +42,7 @@ export const EvidenceItem = Type.Object({
   fetched_at: Instant,
   digest: Facts,
   sha256: Type.String(),
+  settled: orNull(Type.Object({ to: Instant, sha256: Type.String() }, { description: 'what is later was on its way: the digest of the part before' })),
   redactions: Type.Integer(),
   truncated: Type.Boolean(),
   trust: Type.Enum(['trusted', 'untrusted']),

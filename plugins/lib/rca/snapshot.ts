@@ -169,6 +169,8 @@ export interface Evidence {
   readonly fetched_at: number;
   readonly digest: Readonly<Record<string, unknown>>;
   readonly sha256: string;
+  /** Up to when nothing was on its way any more, and the digest of the answer up to there; absent where all of it was settled. */
+  readonly settled?: { readonly to: number; readonly sha256: string };
   /** Whether people outside can write what is in it; text of the untrusted is shown and never judged. */
   readonly trust: 'trusted' | 'untrusted';
   readonly redactions?: number;

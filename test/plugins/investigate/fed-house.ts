@@ -5,6 +5,7 @@ import type { TestContext } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 
 import { startTestHost, type TestHost } from 'svc/testing';
+import type { Static } from 'typebox';
 
 import { Application } from '../../../bin/edge-sim/application.ts';
 import { DataPlane } from '../../../bin/edge-sim/data-plane.ts';
@@ -16,6 +17,7 @@ import { pushByRequest } from '../../../bin/edge-sim/push.ts';
 import { seeded } from '../../../bin/edge-sim/random.ts';
 import { Telemetry } from '../../../bin/edge-sim/telemetry.ts';
 import { AlertEvaluator } from '../../../plugins/alert/contract.ts';
+import type { AgainItem } from '../../../plugins/investigate/asked-again.ts';
 import type { Report } from '../../../plugins/investigate/report/markdown.ts';
 import { HandClock, minute } from '../alert/engine-house.ts';
 
@@ -40,8 +42,8 @@ export interface FedHouse extends TestHost {
   readonly devices: ReadonlyMap<number, { readonly id: number; readonly hostname: string }>;
   /** Time passes; what hosts measure, log and serve meanwhile is pushed as agents push it. */
   pass(ms: number, stepMs?: number): Promise<void>;
-  /** A host pushes the same line so many times, with labels of its own making. */
-  say(host: number, line: string, times: number, labels: Readonly<Record<string, string>>): Promise<void>;
+  /** A host pushes the same line so many times, with labels of its own making; `age`: as of so many milliseconds ago. */
+  say(host: number, line: string, times: number, labels: Readonly<Record<string, string>>, age?: number): Promise<void>;
   /** People write down who depends on whom. */
   drawTopology(): Promise<void>;
   /** The one incident of a rule, or of this device, once it is there. */
@@ -49,8 +51,11 @@ export interface FedHouse extends TestHost {
   report(incident: number): Promise<Report & { readonly markdown: string }>;
   /** The incident of a rule on the failures of the service where people come in. */
   watchFailures(): Promise<number>;
-  /** Every piece of evidence of a report, asked once more: how many, and those that have another answer now. */
-  askedAgain(report: number): Promise<{ readonly asked: number; readonly other: readonly string[] }>;
+  /**
+   * Every piece of evidence of a report, asked once more: how many, those that differ only in what was said to be on its way, and those
+   * whose stored digest does not come again, with what became of them.
+   */
+  askedAgain(report: number): Promise<{ readonly asked: number; readonly late: readonly string[]; readonly other: readonly string[] }>;
 }
 
 /** `fault.after`: milliseconds from now on. */
@@ -95,8 +100,8 @@ export async function fedHouse(t: Pick<TestContext, 'after'>, options: FedOption
         await go(stepMs);
       }
     },
-    async say(host: number, line: string, times: number, labels: Readonly<Record<string, string>>) {
-      const values = Array.from({ length: times }, (_, at) => [`${clock.now() - at}000000`, line]);
+    async say(host: number, line: string, times: number, labels: Readonly<Record<string, string>>, age = 0) {
+      const values = Array.from({ length: times }, (_, at) => [`${clock.now() - age - at}000000`, line]);
       const body = Buffer.from(JSON.stringify({ streams: [{ stream: labels, values }] }));
       const { authorization } = fleet[[...devices.keys()].indexOf(host)]!;
       await pushByRequest(plane, { to: '/loki/api/v1/push', type: 'application/json', body }, authorization, false, over);
@@ -123,14 +128,15 @@ export async function fedHouse(t: Pick<TestContext, 'after'>, options: FedOption
     },
     async askedAgain(id: number) {
       const { evidence } = await house.json<Report>(`/api/v1/investigations/${id}`);
+      const late: string[] = [];
       const other: string[] = [];
       for (const { again, query, source } of evidence) {
-        const { same, error } = await house.json<{ same: boolean; error: string | null }>(again);
+        const { same, settled_same: settled, error, text } = await house.json<Static<typeof AgainItem>>(again);
         if (!same) {
-          other.push(`${source}: ${query}: ${error ?? 'another answer'}`);
+          (settled === true ? late : other).push(`${source}: ${query}: ${error ?? text}`);
         }
       }
-      return { asked: evidence.length, other };
+      return { asked: evidence.length, late, other };
     },
     async report(incident: number) {
       for (let tries = 0; tries < 2_000; tries += 1) {

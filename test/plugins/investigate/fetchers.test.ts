@@ -2,9 +2,11 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
 import type { EvidenceSource, Fetcher } from '../../../plugins/investigate/contract.ts';
+import { compared } from '../../../plugins/investigate/asked-again.ts';
 import { askWithPast } from '../../../plugins/investigate/fetch/earlier.ts';
 import { digestOf, Gatherer } from '../../../plugins/investigate/fetch/gatherer.ts';
 import { aggregatesOf } from '../../../plugins/investigate/fetch/span-aggregates.ts';
+import { MetricsSource } from '../../../plugins/investigate/fetch/metrics-source.ts';
 import { kindOf, metricOf, subjectOf, unitOf } from '../../../plugins/investigate/fetch/symptom.ts';
 import { takeSnapshot } from '../../../plugins/investigate/fetch/take-snapshot.ts';
 import type { IncidentMeasure, IncidentView } from '../../../plugins/alert/contract.ts';
@@ -137,4 +139,37 @@ test('a range of metrics comes with the same hours of a day and a week ago, wher
   assert.equal(found?.id, 'E1');
   assert.deepEqual(earlierOf({ service: 'shop' }), { earlier: [{ ago_ms: day, values: [1, 2] }] });
   assert.deepEqual(earlierOf({ service: 'other' }), {});
+});
+
+test('evidence that was asked while samples were on their way says up to where it is settled, and what came of it is told by name', async () => {
+  const now = firedAt + 600_000;
+  let values = [1, 2, 3, 4, 5];
+  const range = async () => ({
+    labels: [{ device_id: '7' }],
+    times: [Float64Array.from(values.map((_, at) => now - 120_000 + at * 30_000))],
+    values: [Float64Array.from(values)],
+  });
+  const metrics = new MetricsSource({ available: true, get: () => ({ range }) } as unknown as ConstructorParameters<typeof MetricsSource>[0]);
+  const sources = new Map<string, EvidenceSource>([['metrics', metrics]]);
+  const gatherer = new Gatherer({ sources, clock: { now: () => now, monotonic: () => 0 }, until: 5_000, signal: new AbortController().signal });
+  const question = { kind: 'metric' as const, source: 'metrics', query: 'up' };
+  await gatherer.ask({ ...question, window: { from: now - 120_000, to: now } });
+  await gatherer.ask({ ...question, window: { from: now - 240_000, to: now - 120_000 } });
+  const [young, old] = gatherer.evidence;
+  assert.deepEqual([young!.settled?.to, old!.settled], [now - 60_000, undefined]);
+
+  const again = async () => compared(young!, await metrics.ask(young!, new AbortController().signal), sources);
+  const { same, settled_same: settled, difference } = await again();
+  assert.deepEqual([same, settled, difference], [true, true, null]);
+  const told = async (changed: number[]) => {
+    values = changed;
+    const found = await again();
+    return [found.same, found.settled_same, found.difference, found.text];
+  };
+  assert.deepEqual(await told([1, 2, 3, 4, 7]), [
+    ...[false, true, 'late_data'],
+    'late data: 5 samples in the window now, 5 when it was asked; up to 2026-11-20T00:09:00.000Z it is the same',
+  ]);
+  assert.deepEqual(await told([1, 9, 3, 4, 5]), [false, false, 'changed', 'other values: 5 samples in the window now, 5 when it was asked']);
+  assert.deepEqual(await told([1, 2]), [false, false, 'gone', 'data is gone: 2 samples in the window now, 5 when it was asked']);
 });

@@ -48,6 +48,14 @@ test('lines and spans that hosts have pushed are evidence in snapshot and report
   );
   const cited = new Map(report.evidence.map(({ id, source }) => [id, source.split(' ', 1)[0]]));
   assert.deepEqual([cited.get(line.evidence), cited.get(operation.evidence)], ['templates', 'traces']);
+  // Later, too: what was on its way at the end of the windows has come meanwhile.
+  await house.pass(3 * minute, minute / 2);
   const { asked, other } = await house.askedAgain(report.id!);
   assert.deepEqual([asked > 20, other], [true, []]);
+
+  const age = house.clock.now() - Date.parse(report.created_at!) + minute;
+  await house.say(broken, 'told after all', 3, { job: 'late' }, age);
+  const [late, ...others] = (await house.askedAgain(report.id!)).other;
+  assert.deepEqual(others, []);
+  assert.match(late!, /^templates: \{device_id="\d+"\}: late data: (\d+) lines in the window now, \d+ when it was asked$/);
 });

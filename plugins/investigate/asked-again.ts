@@ -1,0 +1,51 @@
+import type { Evidence } from 'svc/rca';
+import { timestamp } from 'svc/sdk';
+import { type Static, Type } from 'typebox';
+
+import type { Answer, EvidenceSource } from './contract.ts';
+import { digestOf, settledOf } from './fetch/gatherer.ts';
+
+const orNull = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T) => Type.Union([schema, Type.Null()]);
+
+export const AgainItem = Type.Object({
+  id: Type.String(),
+  same: Type.Boolean({ description: 'the whole answer' }),
+  settled_same: orNull(Type.Boolean({ description: 'the part that nothing was on its way for; null where that is all of it' })),
+  difference: orNull(
+    Type.Enum(['late_data', 'gone', 'changed'], {
+      description: 'late_data: more came for that window after it was asked; gone: there is less; changed: as much, and other values',
+    }),
+  ),
+  text: orNull(Type.String({ description: 'the difference, with how much' })),
+  stored_sha256: Type.String(),
+  sha256: orNull(Type.String()),
+  digest: Type.Record(Type.String(), Type.Unknown()),
+  error: orNull(Type.String()),
+});
+
+/** What an answer consists of, by the names that its figures have; the finest first. */
+const amounts = ['samples', 'lines', 'spans', 'changes', 'relations'] as const;
+
+/** What a source answers now, beside what it answered then: the same, or what became of it. */
+export function compared(
+  { id, sha256: stored, settled, digest: then, ...question }: Evidence,
+  { value, digest }: Answer,
+  sources: ReadonlyMap<string, EvidenceSource>,
+): Static<typeof AgainItem> {
+  const sha256 = digestOf(value);
+  const again = settled && settledOf(sources, question, value, settled.to);
+  const settledSame = settled === undefined ? null : again?.sha256 === settled.sha256;
+  const found = { id, same: sha256 === stored, settled_same: settledSame, stored_sha256: stored, sha256, digest: { ...digest }, error: null };
+  if (found.same) {
+    return { ...found, difference: null, text: null };
+  }
+  const amount = amounts.find((name) => typeof then[name] === 'number' && typeof digest[name] === 'number');
+  const [had, has] = amount === undefined ? [0, 0] : [Number(then[amount]), Number(digest[amount])];
+  const figures = amount === undefined ? '' : `: ${has} ${amount} in the window now, ${had} when it was asked`;
+  const older = settledSame === true ? `; up to ${timestamp(settled!.to)} it is the same` : '';
+  return settledSame === true || has > had
+    ? { ...found, difference: 'late_data', text: `late data${figures}${older}` }
+    : has < had
+      ? { ...found, difference: 'gone', text: `data is gone${figures}` }
+      : { ...found, difference: 'changed', text: `other values${figures}` };
+}
