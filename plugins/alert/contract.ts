@@ -52,6 +52,13 @@ export interface IncidentMeasure {
   readonly direction?: 'up' | 'down';
 }
 
+export interface Diagnosis {
+  readonly message: string;
+  readonly data: Readonly<Record<string, unknown>>;
+  readonly by: string;
+  readonly look?: number;
+}
+
 /** Incidents, for other plugins. */
 export interface Incidents {
   get(id: number): Promise<IncidentView | undefined>;
@@ -71,8 +78,8 @@ export interface Incidents {
   events(id: number): Promise<readonly IncidentEventView[]>;
   /** What its rule measures, and which of the series stands for the incident; undefined where that is not one query. */
   measured(id: number): Promise<IncidentMeasure | undefined>;
-  /** Writes the first look of the investigator into the timeline, once for each firing. */
-  diagnose(id: number, diagnosis: { readonly message: string; readonly data: Readonly<Record<string, unknown>>; readonly by: string }): Promise<void>;
+  /** Writes a look of the investigator into the timeline, each once for each firing; `look` counts from 1, and is at most 9. */
+  diagnose(id: number, diagnosis: Diagnosis): Promise<void>;
 }
 
 /** Who does something with an incident, and where it is noted for the trail. That they may is for the caller to have asked. */

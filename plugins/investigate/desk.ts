@@ -23,6 +23,8 @@ const mostWaiting = 100;
 const mostAttempts = 3;
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
+/** How long after a look that has seen no cause the next one is due, while the incident burns on: more will have been measured. */
+const nextLookMs = [2 * minuteMs, 8 * minuteMs];
 /** One that fires again is looked at again only after this. */
 const againMs = 24 * hourMs;
 const severities = ['info', 'warning', 'critical', 'never'];
@@ -110,7 +112,7 @@ export class Desk {
     await this.sweep();
   }
 
-  /** Takes incidents whose event was lost, such as by a kill between two commits. */
+  /** Takes incidents whose event was lost, such as by a kill between two commits, and those that are due for another look. */
   async sweep(): Promise<void> {
     const { incidents, clock } = this.#parts;
     const since = clock.now() - hourMs;
@@ -119,7 +121,24 @@ export class Desk {
         await this.offer(incident).catch(() => undefined);
       }
     }
+    await this.#lookAgain();
     Array.from({ length: atOnce }).forEach(() => this.pump());
+  }
+
+  /** An alert that has just fired may be about what one sample shows; twice more it is seen whether there is a cause by now. */
+  async #lookAgain(): Promise<void> {
+    const { tables, incidents, clock } = this.#parts;
+    const now = clock.now();
+    for (const { incident_id: id, fire_seq: firing, look, created_at: at } of await this.#store.unexplained(now - hourMs, nextLookMs.length + 1)) {
+      const incident = at + nextLookMs[look - 1]! <= now ? await incidents.get(id) : undefined;
+      if (incident !== undefined && incident.event_count === firing && (incident.status === 'open' || incident.status === 'acknowledged')) {
+        const about = { ...aboutOf(incident, now), started_by: 'alert' as const, asked_by: 'alert', look: look + 1 };
+        await tables.write(async (tx) => {
+          const store = new RunStore(tx);
+          return (await store.waiting()) < mostWaiting ? await store.insert(about) : undefined;
+        });
+      }
+    }
   }
 
   #take(): Promise<RunRow | undefined> {

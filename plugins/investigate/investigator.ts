@@ -112,7 +112,7 @@ export class Investigator {
       ...{ status: 'ready' as const, verdict: findings.verdict, summary: findings.summary.slice(0, 1_000), confidence: body.confidence?.value ?? null },
       ...{ root_node: findings.root_cause?.node ?? null, engine_version: findings.engine_version, marks: JSON.stringify(marks), report: JSON.stringify(body) },
       ...{ snapshot_bytes: bytes, reason: null, ready_at: Math.round(clock.now()) },
-      ...(this.#parts.mayAssist() && { assist: 'waiting' as const }),
+      ...(this.#parts.mayAssist() && isNews(run, findings.verdict) && { assist: 'waiting' as const }),
     };
     if (!(await tables.write((tx) => new RunStore(tx).end(run, change)))) {
       return;
@@ -133,12 +133,23 @@ export class Investigator {
   }
 
   /** The first look in the timeline, which notices take their line from. */
-  async #tell({ id, incident_id: incident, verdict, summary }: RunRow, { confidence, chain, root_cause: cause }: ReportBody): Promise<void> {
+  async #tell(run: RunRow, { confidence, chain, root_cause: cause }: ReportBody): Promise<void> {
     const { incidents, log } = this.#parts;
+    const { id, incident_id: incident, verdict, summary, look } = run;
+    if (!isNews(run, verdict)) {
+      return;
+    }
     const message = [summary, ...chain].join('\n');
-    const data = { investigation_id: id, verdict, confidence: confidence?.value ?? null, node: cause?.node.id ?? null, category: cause?.category ?? null };
+    const data = {
+      investigation_id: id,
+      look,
+      verdict,
+      confidence: confidence?.value ?? null,
+      node: cause?.node.id ?? null,
+      category: cause?.category ?? null,
+    };
     try {
-      await incidents.diagnose(incident, { message, data, by: 'investigator' });
+      await incidents.diagnose(incident, { message, data, by: 'investigator', look });
     } catch (error) {
       log.warn(
         { event: 'investigate.not_told', investigation: id, cause: messageOf(error) },
@@ -162,6 +173,10 @@ export class Investigator {
     }
   }
 }
+
+/** Another look that has seen no cause either says nothing that the first has not said. */
+const isNews = ({ look }: Pick<RunRow, 'look'>, verdict: RunRow['verdict']): boolean =>
+  look === 1 || (verdict !== 'insufficient_data' && verdict !== 'no_anomaly');
 
 const worth = { right: 1, partly: 0.5, wrong: 0 } as const;
 /** The newest words of people that a calibration is made from. */

@@ -10,6 +10,8 @@ export interface RunRow {
   id: number;
   incident_id: number;
   fire_seq: number;
+  /** First, second or third look at one firing. */
+  look: number;
   started_by: 'alert' | 'person';
   asked_by: string;
   rule_key: string;
@@ -50,7 +52,7 @@ export interface InvestigateTables {
 }
 
 export type NewRun = Pick<RunRow, 'incident_id' | 'fire_seq' | 'started_by' | 'asked_by' | 'rule_key' | 'device_id' | 'labels' | 'fired_at' | 'created_at'> &
-  Partial<Pick<RunRow, 'status' | 'reason' | 'summary' | 'report'>>;
+  Partial<Pick<RunRow, 'look' | 'status' | 'reason' | 'summary' | 'report'>>;
 
 export interface RunFilter {
   readonly incident_id?: number | undefined;
@@ -86,11 +88,11 @@ export class RunStore {
     return pageOf(matching, 'id', page);
   }
 
-  /** Undefined when the incident has one that is open, or was investigated for this firing already. */
+  /** Undefined when the incident has one that is open, or this firing had that look already. */
   async insert(run: NewRun): Promise<RunRow | undefined> {
     const row = {
       ...{ status: 'pending' as const, attempts: 0, assist: 'none' as const, mode: 'deterministic' as const, verdict: null, summary: '', confidence: null },
-      ...{ root_node: null, engine_version: null, marks: '[]', report: null, reason: null, snapshot_bytes: 0, started_at: null, ready_at: null },
+      ...{ look: 1, root_node: null, engine_version: null, marks: '[]', report: null, reason: null, snapshot_bytes: 0, started_at: null, ready_at: null },
       ...run,
     };
     const found = await this.#db
@@ -150,12 +152,21 @@ export class RunStore {
     return total;
   }
 
-  /** Begun by alerts since a time: of one rule, and in all. */
+  /** Incidents that alerts have begun an investigation of since a time: of one rule, and in all. */
   async begunSince(since: number, ruleKey: string): Promise<{ readonly ofRule: number; readonly all: number }> {
     const { rows } = await sql<{ all: number; ofRule: number }>`
       select count(*) as "all", coalesce(sum(rule_key = ${ruleKey}), 0) as ofRule from investigate_runs
-      where started_by = 'alert' and status <> 'skipped' and created_at > ${since}`.execute(this.#db);
+      where started_by = 'alert' and look = 1 and status <> 'skipped' and created_at > ${since}`.execute(this.#db);
     return rows[0]!;
+  }
+
+  /** The newest of their incidents, begun by alerts since a time, that have seen no cause and may be followed by another look. */
+  async unexplained(since: number, looks: number): Promise<readonly RunRow[]> {
+    const { rows } = await sql<RunRow>`
+      select * from investigate_runs r where created_at > ${since} and started_by = 'alert' and status = 'ready' and look < ${looks}
+        and verdict in ('insufficient_data', 'no_anomaly') and id = (select max(id) from investigate_runs where incident_id = r.incident_id)
+      order by id`.execute(this.#db);
+    return rows;
   }
 
   /** Others around a time, those that were really investigated first. */

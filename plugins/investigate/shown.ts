@@ -23,6 +23,7 @@ export const RunItem = Type.Object({
   confidence: orNull(Type.Number()),
   root_node: orNull(Type.String()),
   started_by: Type.Enum(['alert', 'person']),
+  look: Type.Integer(),
   created_at: Type.String({ format: 'date-time' }),
   ready_at: MaybeInstant,
 });
@@ -30,7 +31,7 @@ export const RunItem = Type.Object({
 export const shownRun = (run: RunRow) => ({
   ...{ id: run.id, incident_id: run.incident_id, rule: run.rule_key, device_id: run.device_id, status: run.status, mode: run.mode, verdict: run.verdict },
   ...{ summary: run.summary, confidence: run.confidence, root_node: run.root_node, started_by: run.started_by },
-  ...{ created_at: timestamp(run.created_at), ready_at: instantOf(run.ready_at) },
+  ...{ look: run.look, created_at: timestamp(run.created_at), ready_at: instantOf(run.ready_at) },
 });
 
 /** Of what was never begun, or has not come so far. */
@@ -54,14 +55,24 @@ const nothing: ReportBody = {
 export const notStarted = (incidentId: number): Report => ({
   ...{ id: null, incident_id: incidentId, status: 'not_started', mode: 'deterministic', verdict: null, ...nothing },
   summary: 'This incident was not investigated; POST here starts it.',
-  ...{ degraded_reason: null, engine_version: null, started_by: null, asked_by: null, feedback: [], created_at: null, started_at: null, ready_at: null },
+  ...{
+    look: 0,
+    degraded_reason: null,
+    engine_version: null,
+    started_by: null,
+    asked_by: null,
+    feedback: [],
+    created_at: null,
+    started_at: null,
+    ready_at: null,
+  },
 });
 
 export const shownReport = (run: RunRow, feedback: readonly FeedbackRow[], more: Partial<ReportBody> = {}): Report => ({
   ...{ id: run.id, incident_id: run.incident_id, status: run.status, mode: run.mode, verdict: run.verdict, summary: run.summary },
   ...(run.report === null ? nothing : (JSON.parse(run.report) as ReportBody)),
   ...more,
-  ...{ degraded_reason: run.reason, engine_version: run.engine_version, started_by: run.started_by, asked_by: run.asked_by },
+  ...{ degraded_reason: run.reason, engine_version: run.engine_version, started_by: run.started_by, asked_by: run.asked_by, look: run.look },
   feedback: feedback.map(({ verdict, true_cause, comment, name, at }) => ({ verdict, true_cause, comment, by: name, at: timestamp(at) })),
   ...{ created_at: timestamp(run.created_at), started_at: instantOf(run.started_at), ready_at: instantOf(run.ready_at) },
 });

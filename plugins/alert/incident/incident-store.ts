@@ -2,7 +2,7 @@ import { type SelectQueryBuilder, sql } from 'kysely';
 import { type PageRequest, SvcError, type Tables } from 'svc/sdk';
 
 import type { Outcome } from '../../notify/contract.ts';
-import type { IncidentStatus } from '../contract.ts';
+import type { Diagnosis, IncidentStatus } from '../contract.ts';
 import type { Incident } from './incident.ts';
 import { incidentOf } from './ledger-rows.ts';
 import type { EventRow, IncidentTables } from './tables.ts';
@@ -26,6 +26,10 @@ interface Found<T> {
 
 /** Rows that go with one transaction at most, so that other writes are not held up. */
 const removedAtOnce = 500;
+/** Looks of an investigator at one firing that are told apart. */
+const mostLooks = 9;
+
+const diagnosisId = (id: number, seq: number, look: number): string => `diagnosis-${id}-${seq}${look === 1 ? '' : `-${Math.min(look, mostLooks)}`}`;
 
 /** Incidents and their timelines as readers see them, and the rows that no transition writes: deliveries and diagnoses. */
 export class IncidentStore {
@@ -90,20 +94,16 @@ export class IncidentStore {
     });
   }
 
-  /** First line of what the investigator has written about one firing. */
+  /** First line of what the investigator has written about one firing, by its newest look. */
   async diagnosis(id: number, seq: number): Promise<string | undefined> {
-    const row = await this.#tables.read.selectFrom('alert_events').select('message').where('delivery_id', '=', `diagnosis-${id}-${seq}`).executeTakeFirst();
+    const looks = Array.from({ length: mostLooks }, (_, at) => diagnosisId(id, seq, at + 1));
+    const row = await this.#tables.read.selectFrom('alert_events').select('message').where('delivery_id', 'in', looks).orderBy('id', 'desc').executeTakeFirst();
     return row?.message.split('\n', 1)[0];
   }
 
-  diagnose(
-    id: number,
-    diagnosis: { readonly message: string; readonly data: Readonly<Record<string, unknown>>; readonly by: string; readonly seq: number },
-    at: number,
-  ): Promise<void> {
-    const { message, data, by, seq } = diagnosis;
+  diagnose(id: number, { message, data, by, seq, look = 1 }: Diagnosis & { readonly seq: number }, at: number): Promise<void> {
     const actor = { type: 'agent', id: by, name: by } as const;
-    return this.#append(id, { type: 'ai_initial_diagnosis', message: message.slice(0, 4_000), actor, data, deliveryId: `diagnosis-${id}-${seq}`, at });
+    return this.#append(id, { type: 'ai_initial_diagnosis', message: message.slice(0, 4_000), actor, data, deliveryId: diagnosisId(id, seq, look), at });
   }
 
   async #append(

@@ -142,11 +142,13 @@ function citedIn({ root_cause: cause, claims, hypotheses, timeline, changes, rul
   ]);
 }
 
-const footOf = ({ mode, engine_version: version, usage, ready_at: at }: Report): readonly string[] =>
+const looks = ['', 'Second look. ', 'Third look. '];
+
+const footOf = ({ mode, engine_version: version, usage, look, ready_at: at }: Report): readonly string[] =>
   at === null
     ? []
     : [
-        `${mode === 'assisted' ? `With the model ${usage.model ?? ''}, checked by the server` : 'Without a model'}; engine ${version}, ${number(usage.seconds)} s, ${at}.`,
+        `${looks[look - 1] ?? ''}${mode === 'assisted' ? `With the model ${usage.model ?? ''}, checked by the server` : 'Without a model'}; engine ${version}, ${number(usage.seconds)} s, ${at}.`,
       ];
 
 /** Words from outside, such as of logs and labels, on one line and without a meaning in markdown. */

@@ -188,6 +188,7 @@ export const ReportItem = Type.Object({
   degraded_reason: orNull(Type.String()),
   engine_version: orNull(Type.String()),
   started_by: orNull(Type.Enum(['alert', 'person'])),
+  look: Type.Integer({ description: 'first, second or third by itself: while an incident burns on without a cause it is looked at again' }),
   asked_by: orNull(Type.String()),
   feedback: Type.Array(Feedback),
   created_at: MaybeInstant,

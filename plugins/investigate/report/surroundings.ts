@@ -94,7 +94,9 @@ export async function similarTo(
   { store }: Pick<SurroundingParts, 'store'>,
 ): Promise<ReportBody['similar_past']> {
   const { incident } = subject;
-  const past = (await store.ready(pastLooked)).filter(({ incident_id: id, fire_seq: seq }) => id !== incident.id || seq !== incident.event_count);
+  const others = (await store.ready(pastLooked)).filter(({ incident_id: id, fire_seq: seq }) => id !== incident.id || seq !== incident.event_count);
+  // Of several looks at one firing the newest.
+  const past = [...new Map(others.toReversed().map((run) => [`${run.incident_id} ${run.fire_seq}`, run])).values()];
   const scored = past
     .map((run) => ({ run, likeness: likenessOf(run, incident, marks) }))
     .filter(({ likeness }) => likeness >= leastLike)

@@ -7,6 +7,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 
 import { SvcError } from 'svc/sdk';
 
+import { NoticeSource } from '../../../plugins/notify/contract.ts';
 import type { Report } from '../../../plugins/investigate/report/markdown.ts';
 import { type Fault, hot, type InvestigateHouse, investigateHouse, post } from './house.ts';
 
@@ -95,6 +96,44 @@ test('what was not seen is named and nothing fails: a store that throws, one tha
   assert.deepEqual([status, cause?.node.id], ['ready', 'device:2']);
   assert.match(unseen.map(({ text }) => text).join('\n'), /the disk of the log store is full/);
   assert.match(unseen.map(({ text }) => text).join('\n'), /did not answer within/);
+});
+
+test('an incident that burns on without a cause is looked at twice more, and what is seen then is told', async (t) => {
+  const house = await investigateHouse(t);
+  await house.rule({ rule_key: 'found_later', conditions: [{ expr: 'node_load1{device_id="3"} > 0' }] });
+  await house.rule({ rule_key: 'never_found', conditions: [{ expr: 'node_load1{device_id="4"} > 0' }] });
+  const quiet: Fault = (_device, _at, usual) => usual;
+  const [later, never] = [await house.fired('found_later', quiet), await house.fired('never_found', quiet)];
+  for (const incident of [later, never]) {
+    const { verdict, look } = await house.report(incident);
+    assert.deepEqual([verdict, look], ['no_anomaly', 1]);
+  }
+  const looksAt = async (incident: number) => (await house.json<{ total: number }>(`/api/v1/investigations?incident_id=${incident}`)).total;
+  const toldOf = async (incident: number): Promise<{ message: string }[]> =>
+    (await house.json<{ items: { message: string }[] }>(`/api/v1/alerts/incidents/${incident}/events?type=ai_initial_diagnosis`)).items;
+  /** Timers are those of the machine: a start of the room looks for what is due, as they do. */
+  const passed = async (ms: number) => {
+    await house.pass(ms, hot(3), 60_000);
+    await house.reload('investigate');
+  };
+  await passed(60_000);
+  assert.equal(await looksAt(later), 1);
+  await passed(120_000);
+  const second = await house.report(later, ({ status, look }) => status === 'ready' && look === 2);
+  assert.deepEqual([second.verdict === 'no_anomaly', second.root_cause?.node.id, second.started_by], [false, 'device:3', 'alert']);
+  assert.match(second.markdown, /\nSecond look\. Without a model/);
+  await until(async () => ((await toldOf(later)).length === 2 ? true : undefined));
+  assert.equal((await house.service(NoticeSource).background(later))?.diagnosis, second.summary);
+  assert.ok((await toldOf(later)).some(({ message }) => message.startsWith(second.summary)));
+
+  await house.report(never, ({ status, look }) => status === 'ready' && look === 2);
+  for (let minutes = 0; minutes < 24; minutes += 8) {
+    await passed(480_000);
+    await house.report(never);
+    await house.report(later);
+  }
+  assert.deepEqual([await looksAt(later), await looksAt(never), (await house.report(never)).look], [2, 3, 3]);
+  assert.equal((await toldOf(never)).length, 1);
 });
 
 test('a storm of 200 incidents is a handful of investigations, which the others name', async (t) => {
