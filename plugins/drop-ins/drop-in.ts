@@ -44,6 +44,10 @@ export class DropIn {
     return this.#origin.file;
   }
 
+  get source(): DropInOrigin['source'] {
+    return this.#origin.source;
+  }
+
   get good(): Persona | PromptSkill | undefined {
     return this.#good;
   }

@@ -4,7 +4,7 @@ import { type Clock, isSvcError, type LiveSet, type Logger } from 'svc/sdk';
 
 import type { CarriedFileSet } from './carried-files.ts';
 import type { DropInStatus } from './drop-in.ts';
-import { claimNames, type DropInEntries, entriesOf, sameEntries, yieldNames } from './name-claims.ts';
+import { claimNames, type DropInEntries, entriesOf, type NameClaims, sameEntries, yieldNames } from './name-claims.ts';
 import type { DropInRoot } from './scan.ts';
 import { WatchedFolder } from './watched-folder.ts';
 
@@ -32,6 +32,7 @@ export class DropIns {
   /** Passes see what serves now, not what the one who asked for them is pinned to. */
   readonly #apart = new AsyncResource('svc.drop-ins');
   #published: DropInEntries = { personas: [], skills: [] };
+  #claims: NameClaims = new Map();
   #logged: readonly DropInStatus[] = [];
   #hints = new Set<string>();
   #running: Promise<void> | undefined;
@@ -112,7 +113,10 @@ export class DropIns {
 
   /** Publishes whatever is good and has its name to itself. */
   #publish(): void {
-    const claims = claimNames([this.#carried, ...this.#folders].flatMap(({ files }) => [...files]));
+    const claims = claimNames(
+      [this.#carried, ...this.#folders].map(({ files }) => files),
+      this.#claims,
+    );
     while (!this.#closed && !sameEntries(entriesOf(claims), this.#published)) {
       const entries = entriesOf(claims);
       try {
@@ -124,6 +128,7 @@ export class DropIns {
         }
       }
     }
+    this.#claims = claims;
   }
 
   /** One line in the log for each file that came, went, broke or was repaired. */

@@ -11,13 +11,17 @@ export interface DropInEntries {
 /** Who serves which name, keyed as a conflict points at it: `/personas/<name>`, `/skills/<key>`. */
 export type NameClaims = Map<string, DropIn>;
 
-/** Gives each name to the first file that uses it, and lets the others say who has it. */
-export function claimNames(files: Iterable<DropIn>): NameClaims {
+/**
+ * Gives each name to the first root that uses it, and within a folder to the file that has it already, else to the first; the
+ * others say who has it. A file that is put beside another one never takes its name.
+ */
+export function claimNames(roots: readonly Iterable<DropIn>[], before: NameClaims): NameClaims {
   const claims: NameClaims = new Map();
-  for (const file of files) {
+  const has = (file: DropIn): number => (file.source === 'disk' && before.get(pointerOf(file) ?? '') === file ? 0 : 1);
+  for (const file of roots.flatMap((files) => [...files].toSorted((a, b) => has(a) - has(b)))) {
     file.rivalry = undefined;
-    if (file.good) {
-      const pointer = `/${file.kind}s/${file.good.name}`;
+    const pointer = pointerOf(file);
+    if (file.good && pointer !== undefined) {
       const first = claims.get(pointer);
       if (first) {
         file.rivalry = `${file.file}: the name "${file.good.name}" is taken by ${first.file}, which comes first; rename one of them`;
@@ -28,6 +32,8 @@ export function claimNames(files: Iterable<DropIn>): NameClaims {
   }
   return claims;
 }
+
+const pointerOf = ({ kind, good }: DropIn): string | undefined => good && `/${kind}s/${good.name}`;
 
 /** Takes back the names that `conflict` says a plugin owns; false when it names none of them. */
 export function yieldNames(claims: NameClaims, conflict: SvcError): boolean {

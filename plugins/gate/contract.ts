@@ -17,6 +17,8 @@ export interface GatedPersona {
   readonly tools: readonly string[];
   readonly disallowed_tools: readonly string[];
   readonly permission_mode: PermissionMode;
+  /** Whom it works for: what that one may not use, it may not use either. */
+  readonly within?: GatedPersona;
 }
 
 export interface GateQuestion {

@@ -3,7 +3,7 @@ import { covers, type PermissionMode, type Principal, type Settings, type SkillC
 import type { DirectoryContract } from '../iam/contract.ts';
 import { ArgumentPolicy } from './argument-policy.ts';
 import type { PackCeilings } from './pack-ceilings.ts';
-import type { GateAnswer, GateContract, GateQuestion, GateStep } from './contract.ts';
+import type { GateAnswer, GateContract, GatedPersona, GatedTool, GateQuestion, GateStep } from './contract.ts';
 
 export interface GateParts {
   readonly directory: Pick<DirectoryContract, 'live'>;
@@ -49,14 +49,9 @@ export class Gate implements GateContract {
     if (wanted.length > 0 && !wanted.some(standing.holds)) {
       return refused('role', `the role ${standing.role} may not use ${tool.key}, which is ${tool.class}; it takes ${wanted.join(' or ')}`);
     }
-    if (persona !== undefined && persona.tools.length > 0 && !persona.tools.includes(tool.key)) {
-      return refused('allow', `${tool.key} is not among the tools of ${persona.name}`);
-    }
-    if (persona?.disallowed_tools.some((name) => name === tool.key || name === plainName(tool.key))) {
-      return refused('deny', `${tool.key} is among the disallowed tools of ${persona.name}`);
-    }
-    if (persona !== undefined && !classesOf[persona.permission_mode].includes(tool.class)) {
-      return refused('mode', `${tool.key} is ${tool.class}, which ${persona.name} may not use in the mode ${persona.permission_mode}`);
+    const unlisted = personaRefusal(persona, tool);
+    if (unlisted !== undefined) {
+      return unlisted;
     }
     const pack = this.#parts.packs?.refusal(question);
     if (pack !== undefined) {
@@ -93,6 +88,24 @@ export class Gate implements GateContract {
       ? { role: person.role, holds: (action) => person.grants.some((grant) => covers(grant, action)) && (kind === 'user' || granted(action)) }
       : undefined;
   }
+}
+
+/** By its fields, and by those of whom it works for. */
+function personaRefusal(persona: GatedPersona | undefined, tool: GatedTool): GateAnswer | undefined {
+  if (persona === undefined) {
+    return undefined;
+  }
+  const { name, tools, disallowed_tools: denied, permission_mode: mode, within } = persona;
+  if (tools.length > 0 && !tools.includes(tool.key)) {
+    return refused('allow', `${tool.key} is not among the tools of ${name}`);
+  }
+  if (denied.some((one) => one === tool.key || one === plainName(tool.key))) {
+    return refused('deny', `${tool.key} is among the disallowed tools of ${name}`);
+  }
+  if (!classesOf[mode].includes(tool.class)) {
+    return refused('mode', `${tool.key} is ${tool.class}, which ${name} may not use in the mode ${mode}`);
+  }
+  return personaRefusal(within, tool);
 }
 
 /** One of these; none: every person who is signed in. */

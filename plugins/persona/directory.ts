@@ -46,6 +46,11 @@ export class Directory implements PersonaDirectory {
     return this.#all.get(name);
   }
 
+  /** Where a persona of this name comes from that no user has made, whether or not it is in the place of that. */
+  published(name: string): Persona['source'] | undefined {
+    return this.#ports.published().find(({ value }) => value.name === name)?.value.source;
+  }
+
   route(question: string): Route {
     this.#look();
     const { clear, candidates, words } = this.#router.rank(question);

@@ -1,4 +1,4 @@
-import { type Handle, listRoute, pageOfList, route, type RouteDeclaration, SvcError, timestamp } from 'svc/sdk';
+import { covers, type Handle, listRoute, pageOfList, type Principal, route, type RouteDeclaration, SvcError, timestamp } from 'svc/sdk';
 import { Type } from 'typebox';
 
 import type { DropInFiles } from '../drop-ins/contract.ts';
@@ -8,6 +8,7 @@ import type { OwnPersonas } from './own-personas.ts';
 import { NewPersona, noPersona, PersonaChange, PersonaDetail, PersonaItem, RouteAnswer, RouteQuestion, shownPersona } from './schema.ts';
 
 const Named = Type.Object({ name: Type.String({ maxLength: 64 }) });
+const replaces = 'persona:replace';
 const ListQuery = Type.Object({
   usable: Type.Optional(
     Type.Boolean({ description: 'Only those that work here; else also those that do not, and files that cannot be read, with their problem.' }),
@@ -71,29 +72,35 @@ export function personaRoutes(directory: Directory, own: OwnPersonas, files: Han
       description: 'One that a user made. One of a plugin leaves with its plugin, one of a file with its file; these are refused with what to do.',
       params: Named,
       errors: ['not_found', 'conflict'],
-      async handle({ params, note }) {
+      async handle({ params, principal, note }) {
         note({ resourceType: 'persona', resourceId: params.name });
         refuseForeign(found(directory, params.name));
+        requireOwnName(directory, params.name, principal);
         await own.remove(params.name);
       },
     }),
-    ...customRoutes(own, detail),
+    ...customRoutes(directory, own, detail),
   ];
 }
 
-function customRoutes(own: OwnPersonas, detail: (name: string) => Readonly<Record<string, unknown>>): readonly RouteDeclaration[] {
+function customRoutes(
+  directory: Directory,
+  own: OwnPersonas,
+  detail: (name: string) => Readonly<Record<string, unknown>>,
+): readonly RouteDeclaration[] {
   return [
     route({
       method: 'POST',
       path: '/api/v1/agents/custom',
       access: 'agent:create',
       summary: 'Make a persona',
-      description: 'It serves in the place of one of a plugin or a file that has its name.',
+      description: 'One with the name of a persona of a plugin or a file serves in its place for everyone: that takes persona:replace.',
       body: NewPersona,
       response: Type.Record(Type.String(), Type.Unknown()),
       status: 201,
       errors: ['conflict'],
-      async handle({ body, note }) {
+      async handle({ body, principal, note }) {
+        requireOwnName(directory, body.name, principal);
         const { persona } = await own.create(body);
         note({ resourceType: 'persona', resourceId: persona.name, after: persona });
         return detail(persona.name);
@@ -108,7 +115,8 @@ function customRoutes(own: OwnPersonas, detail: (name: string) => Readonly<Recor
       body: PersonaChange,
       response: Type.Record(Type.String(), Type.Unknown()),
       errors: ['not_found', 'conflict'],
-      async handle({ params, body, note, requireMatch }) {
+      async handle({ params, body, principal, note, requireMatch }) {
+        requireOwnName(directory, params.name, principal);
         const before = own.all.get(params.name)?.persona;
         const { persona } = await own.update(params.name, body, requireMatch, timestamp);
         note({ resourceType: 'persona', resourceId: params.name, before, after: persona });
@@ -122,7 +130,8 @@ function customRoutes(own: OwnPersonas, detail: (name: string) => Readonly<Recor
       summary: 'Delete a persona that a user made; one that it was in the place of serves again',
       params: Named,
       errors: ['not_found'],
-      async handle({ params, note }) {
+      async handle({ params, principal, note }) {
+        requireOwnName(directory, params.name, principal);
         note({ resourceType: 'persona', resourceId: params.name, before: own.all.get(params.name)?.persona });
         await own.remove(params.name);
       },
@@ -154,6 +163,19 @@ function found(directory: Directory, name: string): KnownPersona {
     throw new SvcError('not_found', `there is no persona "${name}"; GET /api/v1/agents lists them`);
   }
   return persona;
+}
+
+/** Personas are everybody's: one in the place of another changes what the others are answered by. */
+function requireOwnName(directory: Directory, name: string, { grants }: Principal): void {
+  const taken = directory.published(name);
+  if (taken !== undefined && !grants.some((grant) => covers(grant, replaces))) {
+    const of = taken === 'builtin' ? 'comes with a plugin' : 'stands in a file';
+    throw new SvcError(
+      'forbidden',
+      `the persona "${name}" ${of} and serves everyone: to make, change or delete one in its place takes ${replaces}; choose another name, or ask an administrator`,
+      { reason: 'persona.name_taken' },
+    );
+  }
 }
 
 function refuseForeign({ name, source }: KnownPersona): void {

@@ -33,6 +33,8 @@ export interface Within {
   readonly tainted: boolean;
   /** Tools that are denied to who asked. */
   readonly denied: readonly string[];
+  /** Tools that who asked has; empty, or absent in older rows: all. */
+  readonly allowed?: readonly string[];
   readonly evidence: readonly string[];
 }
 

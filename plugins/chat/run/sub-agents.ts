@@ -92,8 +92,8 @@ export class SubAgents implements ToolSource {
     const { store, personas } = this.#parts;
     const state = replay(await store.journal(id));
     const agent = state.routed?.agent ?? '';
-    const denied = personas.find(agent)?.disallowed_tools ?? [];
-    return { run: id, agent, context: state.asked.context, tainted: isTainted(state), denied, evidence: [...evidenceOf(state)] };
+    const { disallowed_tools: denied = [], tools: allowed = [] } = personas.find(agent) ?? {};
+    return { run: id, agent, context: state.asked.context, tainted: isTainted(state), denied, allowed, evidence: [...evidenceOf(state)] };
   }
 
   /** What it has found, never how it went about it. */

@@ -1,5 +1,6 @@
 import { isSvcError, messageOf, SvcError } from 'svc/sdk';
 
+import type { GatedPersona } from '../../gate/contract.ts';
 import type { KnownPersona } from '../../persona/contract.ts';
 import type { Digest } from '../prompt/digest.ts';
 import { ToolCalls } from './calls.ts';
@@ -124,11 +125,12 @@ export class RunWorker implements OpenRun {
   }
 }
 
-/** As it works for another agent: it reads, and asks nobody else. */
-const restrained = (persona: KnownPersona, { denied }: Within): KnownPersona => ({
+/** As it works for another agent: it reads with what that one has as well, and asks no third. */
+const restrained = (persona: KnownPersona, { agent, allowed = [], denied }: Within): KnownPersona & GatedPersona => ({
   ...persona,
   permission_mode: 'read-only',
-  disallowed_tools: [...persona.disallowed_tools, ...denied, askKey],
+  disallowed_tools: [...persona.disallowed_tools, askKey],
+  within: { name: agent, tools: allowed, disallowed_tools: denied, permission_mode: 'read-only' },
 });
 
 const mostTurns = 100;

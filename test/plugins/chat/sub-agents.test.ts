@@ -77,6 +77,23 @@ test('another agent reads under the same gate and budget and answers with findin
   assert.equal(usage.total_tokens, kit.fake.usage.total_tokens);
 });
 
+test('an agent that is asked has no tool that the one that asks has not', async (t) => {
+  const narrow = persona({ name: 'boss', tools: ['agent_ask'] });
+  const kit = await agentHouse(t, { rules: talk(), personas: [narrow, disk] });
+  const reply = await kit.send('Why is db-3 slow?', kit.session, 'boss');
+  assert.equal(reply.finish_reason, 'stop', JSON.stringify(reply));
+  assert.deepEqual(kit.done, [], 'the tool of the other one was not run');
+  const of = kit.fake.requests.filter(({ body }) => isDisk(body));
+  assert.ok(of.length > 0);
+  assert.deepEqual(
+    of.flatMap(({ body }) => offered(body)),
+    [],
+  );
+  const child = /"run_id":"([^"]+)"/.exec(reply.message)![1];
+  const { body: its } = await kit.ask('anna', 'GET', `/chat/sessions/${kit.session}/runs/${child}`);
+  assert.deepEqual([its.tool_calls[0].status, /not among the tools of boss/.test(JSON.stringify(its.tool_calls[0]))], ['refused', true]);
+});
+
 test('at most four are asked in one run, and a person cannot call the tool by hand', async (t) => {
   const kit = await agentHouse(t, { rules: talk(6), personas: [boss, disk] });
   const reply = await kit.send('Why is db-3 slow?');

@@ -272,6 +272,23 @@ describe('a name that two want', () => {
     assert.deepEqual([...serving.personas.values()], ['from two/b']);
   });
 
+  test('stays with the file that has it: one beside it that sorts before it is refused, until that one is gone', async (t) => {
+    const { folder, dropIns, serving, entry } = dropInsOf(t);
+    folder.write('agents/scout.md', persona('scout', 'the first'));
+    await dropIns.load();
+    folder.write('agents/aaa.md', persona('scout', 'the second'));
+    await dropIns.load();
+    assert.deepEqual([...serving.personas.values()], ['the first']);
+    assert.match(entry(folder.at('agents/aaa.md'))?.error ?? '', /the name "scout" is taken by .*scout\.md, which comes first; rename one of them$/);
+    // Broken, it keeps its name and its last good version.
+    folder.write('agents/scout.md', 'broken');
+    await dropIns.load();
+    assert.deepEqual([...serving.personas.values()], ['the first']);
+    unlinkSync(folder.at('agents/scout.md'));
+    await dropIns.load();
+    assert.deepEqual([...serving.personas.values()], ['the second']);
+  });
+
   test('goes to the file that a plugin carries, of two plugins to the first by id, whichever was loaded last', async (t) => {
     const { folder, serving, carry, dropIns, entry } = dropInsOf(t);
     folder.write('agents/scout.md', persona('scout', 'from the folder'));

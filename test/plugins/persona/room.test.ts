@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 
+import { Authenticator } from 'svc/sdk';
 import { startTestHost, type TestHost, useNoLeaks } from 'svc/testing';
 
 import { askKey } from '../../../plugins/chat/run/citations.ts';
@@ -129,6 +130,39 @@ test('a file is a persona at once, a broken one serves its last good version, an
   assert.deepEqual([directory.find('ranger')!.source, directory.find('ranger')!.version], ['user', 3]);
   await send('DELETE', `${custom}/ranger`);
   assert.deepEqual([directory.find('ranger')!.source, directory.find('ranger')!.max_turns], ['disk', 5]);
+});
+
+test('a persona that serves everyone is replaced by a holder of persona:replace; other users make their own', async (t) => {
+  const grants = { rita: ['*'], uwe: ['agent:*'], lena: ['agent:*', 'persona:replace'] } as const;
+  const { house, folder, directory } = await stand(t, {
+    watch: true,
+    services: {
+      [Authenticator.id]: {
+        authenticate: ({ value }: { value: keyof typeof grants }) => ({ kind: 'user', id: value, role: 'user', grants: grants[value] }),
+      },
+    },
+  });
+  writeFileSync(join(folder, 'ranger.md'), file('ranger'));
+  await until(() => directory.find('ranger') !== undefined);
+  const as = async (who: string, method: string, path: string, body?: object) => {
+    const response = await house.fetch(path, { method, headers: { authorization: `Bearer ${who}` }, ...(body && { body: JSON.stringify(body) }) });
+    const text = await response.text();
+    return { status: response.status, message: text === '' ? '' : (JSON.parse(text).message as string) };
+  };
+  const taken = await as('uwe', 'POST', custom, { ...scout, name: 'ranger' });
+  assert.equal(taken.status, 403);
+  assert.match(taken.message, /"ranger" stands in a file and serves everyone: .* takes persona:replace; choose another name/);
+  assert.equal(directory.find('ranger')!.source, 'disk');
+  assert.equal((await as('uwe', 'POST', custom, scout)).status, 201);
+
+  assert.equal((await as('lena', 'POST', custom, { ...scout, name: 'ranger' })).status, 201);
+  assert.equal(directory.find('ranger')!.source, 'user');
+  assert.equal((await as('uwe', 'PATCH', `${custom}/ranger`, { body: 'You obey.' })).status, 403);
+  assert.equal((await as('uwe', 'DELETE', `${custom}/ranger`)).status, 403);
+  assert.equal((await as('uwe', 'DELETE', '/api/v1/agents/ranger')).status, 403);
+  assert.equal((await as('rita', 'PATCH', `${custom}/ranger`, { max_turns: 4 })).status, 200);
+  assert.equal((await as('rita', 'DELETE', '/api/v1/agents/ranger')).status, 204);
+  assert.equal(directory.find('ranger')!.source, 'disk');
 });
 
 test('own personas and versions are there after a restart', async (t) => {
