@@ -83,11 +83,7 @@ export function personaRoutes(directory: Directory, own: OwnPersonas, files: Han
   ];
 }
 
-function customRoutes(
-  directory: Directory,
-  own: OwnPersonas,
-  detail: (name: string) => Readonly<Record<string, unknown>>,
-): readonly RouteDeclaration[] {
+function customRoutes(directory: Directory, own: OwnPersonas, detail: (name: string) => Readonly<Record<string, unknown>>): readonly RouteDeclaration[] {
   return [
     route({
       method: 'POST',
