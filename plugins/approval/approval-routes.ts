@@ -1,9 +1,10 @@
-import { listRoute, type Page, type PageRequest, route, type RouteDeclaration } from 'svc/sdk';
+import { listRoute, type Page, type PageRequest, type Principal, route, type RouteDeclaration } from 'svc/sdk';
 import { Type } from 'typebox';
 
 import type { ApprovalStore } from './approval-store.ts';
 import { type Decisions, required } from './decisions.ts';
-import { itemOf, signatureOf } from './shown.ts';
+import { itemOf, outlineOf, signatureOf } from './shown.ts';
+import { mayRead } from './signers.ts';
 import type { RequestRow } from './tables.ts';
 
 const path = '/api/v1/approvals';
@@ -19,12 +20,15 @@ const Digest = Type.String({ pattern: '^[0-9a-f]{64}$', description: 'Of what wa
 const ApprovalId = Type.Object({ id: Type.String({ minLength: 1, maxLength: 64 }) });
 const Item = Type.Object({
   id: Type.String(),
+  visible: Type.Boolean({
+    description: 'Whether the caller reads it: who asked for it, who may sign it, holders of approval:read. To others all but its state and its times is empty.',
+  }),
   status: Status,
   tool: Type.String(),
   class: Type.Enum(['safe', 'mutating', 'dangerous']),
   required_signatures: Type.Integer(),
   args: Type.Record(Type.String(), Type.Unknown(), { description: 'Secrets hidden; args_sha256 covers them.' }),
-  args_sha256: Digest,
+  args_sha256: Type.String({ pattern: '^([0-9a-f]{64})?$', description: 'Of tool, arguments and target: what is signed.' }),
   rendered: Type.String({ description: 'What will run and where, in the words in which it will run.' }),
   target: Type.Object({ kind: Type.Enum(['manager', 'device']), id: orNull(Type.Integer()), name: Type.String() }),
   owner: Type.Enum(['chat', 'skill', 'mcp']),
@@ -58,7 +62,8 @@ const Deny = Type.Object({ args_sha256: Digest, reason: Type.String({ minLength:
 const errors = ['not_found', 'forbidden', 'conflict'] as const;
 
 export function approvalRoutes(store: ApprovalStore, decisions: Decisions): readonly RouteDeclaration[] {
-  const detailOf = async (row: RequestRow) => ({ ...itemOf(row), signatures: (await store.signaturesOf(row.id)).map(signatureOf) });
+  const detailOf = async (row: RequestRow, principal: Principal) =>
+    mayRead(principal, row) ? { ...itemOf(row), signatures: (await store.signaturesOf(row.id)).map(signatureOf) } : { ...outlineOf(row), signatures: [] };
   return [
     listRoute({
       path,
@@ -67,7 +72,7 @@ export function approvalRoutes(store: ApprovalStore, decisions: Decisions): read
       query: Filter,
       items: Item,
       handle: ({ query: { status, session_id, mine }, page, principal }) =>
-        shown(store, { status, session_id, requester_id: mine === true ? principal.id : undefined }, page),
+        shown(store, { status, session_id, requester_id: mine === true ? principal.id : undefined }, page, principal),
     }),
     route({
       method: 'GET',
@@ -77,7 +82,7 @@ export function approvalRoutes(store: ApprovalStore, decisions: Decisions): read
       params: ApprovalId,
       response: Detail,
       errors: ['not_found'],
-      handle: async ({ params }) => await detailOf(await required(store, params.id)),
+      handle: async ({ params, principal }) => await detailOf(await required(store, params.id), principal),
     }),
     route({
       method: 'POST',
@@ -94,7 +99,7 @@ export function approvalRoutes(store: ApprovalStore, decisions: Decisions): read
       async handle({ params, body: { args_sha256, comment = '' }, principal, ip, note }) {
         const row = await decisions.approve(params.id, { principal, ip, args_sha256, comment });
         note({ resourceType: 'approval', resourceId: row.id, after: { status: row.status, args_sha256, tool: row.tool } });
-        return await detailOf(row);
+        return await detailOf(row, principal);
       },
     }),
     route({
@@ -110,7 +115,7 @@ export function approvalRoutes(store: ApprovalStore, decisions: Decisions): read
       async handle({ params, body: { args_sha256, reason }, principal, ip, note }) {
         const row = await decisions.deny(params.id, { principal, ip, args_sha256, comment: reason });
         note({ resourceType: 'approval', resourceId: row.id, after: { status: row.status, args_sha256, tool: row.tool, reason } });
-        return await detailOf(row);
+        return await detailOf(row, principal);
       },
     }),
     route({
@@ -125,13 +130,18 @@ export function approvalRoutes(store: ApprovalStore, decisions: Decisions): read
       async handle({ params, principal, note }) {
         const row = await decisions.cancel(params.id, principal);
         note({ resourceType: 'approval', resourceId: row.id, after: { status: row.status, tool: row.tool } });
-        return await detailOf(row);
+        return await detailOf(row, principal);
       },
     }),
   ];
 }
 
-async function shown(store: ApprovalStore, filter: Parameters<ApprovalStore['page']>[0], page: PageRequest): Promise<Page<ReturnType<typeof itemOf>>> {
+async function shown(
+  store: ApprovalStore,
+  filter: Parameters<ApprovalStore['page']>[0],
+  page: PageRequest,
+  principal: Principal,
+): Promise<Page<ReturnType<typeof itemOf>>> {
   const { items, ...rest } = await store.page(filter, page);
-  return { ...rest, items: items.map(itemOf) };
+  return { ...rest, items: items.map((row) => (mayRead(principal, row) ? itemOf(row) : outlineOf(row))) };
 }

@@ -56,6 +56,11 @@ export class Signers {
   }
 }
 
+/** Who reads what a change would do: who asked for it, who could sign it, administrators and those who look after others' doings. */
+export const mayRead = ({ id, kind, grants }: Principal, row: RequestRow): boolean =>
+  grants.some((grant) => covers(grant, 'approval:sign') || covers(grant, 'approval:read')) ||
+  ((kind === 'user' || kind === 'token') && isRequester(Number(id), row));
+
 /** A person and their API tokens are the same requester. */
 export const isRequester = (userId: number, { requester_kind: kind, requester_id: id }: RequestRow): boolean =>
   (kind === 'user' || kind === 'token') && id === String(userId);

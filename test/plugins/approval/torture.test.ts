@@ -36,9 +36,27 @@ test('two people sign what is dangerous, and every wrong pair is refused', async
     await kit.house.json('/api/v1/system-settings/approval/requester_signs', { method: 'DELETE' });
   });
 
-  await t.test('a viewer sees, and does not sign; nor do tokens, the operator, or who is not signed in', async () => {
+  await t.test('what would run is read by who asked, who may sign, and holders of approval:read; others see that there is one', async () => {
+    const one = await asked({ args: { host: 'db', note: 'the merger' } });
+    await sign('bob', one);
+    people.vera.grants = ['approval:read'];
+    for (const who of ['anna', 'bob', 'vera'] as const) {
+      const { body } = await ask(who, 'GET', `/approvals/${one.id}`);
+      assert.deepEqual([body.visible, body.args, body.signatures.length], [true, { host: 'db', note: 'the merger' }, 1], who);
+    }
+    people.vera.grants = [];
+    for (const path of [`/approvals/${one.id}`, '/approvals?status=partially_signed']) {
+      const { body } = await ask('vera', 'GET', path);
+      const seen = 'items' in body ? body.items.find(({ id }: { id: string }) => id === one.id) : body;
+      assert.deepEqual([seen.status, seen.visible, seen.class], ['partially_signed', false, 'dangerous']);
+      assert.doesNotMatch(JSON.stringify(seen), /merger|"db"|anna|bob|sample|s-1|[0-9a-f]{64}/i);
+    }
+  });
+
+  await t.test('a viewer sees that there is one, and does not sign; nor do tokens, the operator, or who is not signed in', async () => {
     const one = await asked({ args: { host: 'db', password: 'hunter2' } });
-    const seen = await ask('vera', 'GET', `/approvals/${one.id}`);
+    assert.equal((await ask('vera', 'GET', `/approvals/${one.id}`)).body.visible, false);
+    const seen = await ask('bob', 'GET', `/approvals/${one.id}`);
     assert.deepEqual([seen.status, seen.body.rendered, seen.body.args], [200, one.rendered, { host: 'db', password: '[redacted]' }]);
     assert.equal((await ask('vera', 'GET', '/approvals?status=pending&session_id=s-1')).body.items[0].id, one.id);
     assert.equal((await ask('vera', 'GET', '/approvals?mine=true')).body.total, 0);

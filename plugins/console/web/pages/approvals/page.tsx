@@ -141,7 +141,7 @@ function One({ id }: { readonly id: string }) {
   const deny = (): void => void attempt(() => api.post(`/approvals/${id}/deny`, { args_sha256: hash, reason: comment }), text.denied).then(reload);
   return (
     <>
-      <Head title={value.tool} note={<Status tone={toneOf(value.status)}>{value.status.replaceAll('_', ' ')}</Status>}>
+      <Head title={value.tool || text.title} note={<Status tone={toneOf(value.status)}>{value.status.replaceAll('_', ' ')}</Status>}>
         {isWaiting(value.status) && may('approval:sign') && (
           <>
             <Button kind="danger" onClick={deny} disabled={comment.trim() === ''}>
