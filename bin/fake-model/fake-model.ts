@@ -147,13 +147,17 @@ async function stream(response: ServerResponse, completion: Completion, faults: 
   response.writeHead(200, { 'content-type': 'text/event-stream' });
   response.socket?.setNoDelay();
   const chunks = chunksOf(completion, faults, withUsage);
-  const half = ['stall', 'cut', 'stream-error', 'endless'].some((fault) => faults.has(fault as Misbehaviour));
+  const half = ['stall', 'ping', 'cut', 'stream-error', 'endless'].some((fault) => faults.has(fault as Misbehaviour));
   for (const chunk of half ? chunks.slice(0, Math.ceil(chunks.length / 2)) : chunks) {
     await (faults.has('slow') ? pause(slowMs) : undefined);
     await write(response, frame(chunk), faults);
   }
   if (faults.has('stall')) {
     return;
+  }
+  while (faults.has('ping') && !response.closed) {
+    await pause(slowMs);
+    await write(response, ': ping\n\n', faults);
   }
   while (faults.has('endless') && !response.closed) {
     await write(response, frame(chunks[1]!), faults);

@@ -4,6 +4,7 @@ export const misbehaviours = {
   'server-error': 'refuses a request with 500 the first time it comes',
   hang: 'takes the request and never answers',
   stall: 'sends half of the answer, then nothing any more',
+  ping: 'sends half of the answer, then signs of life without content',
   cut: 'sends half of the answer, then drops the connection',
   'stream-error': 'sends half of the answer, then an error as a chunk',
   slow: 'waits 50 ms before each chunk',

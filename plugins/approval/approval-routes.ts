@@ -21,7 +21,8 @@ const ApprovalId = Type.Object({ id: Type.String({ minLength: 1, maxLength: 64 }
 const Item = Type.Object({
   id: Type.String(),
   visible: Type.Boolean({
-    description: 'Whether the caller reads it: who asked for it, who may sign it, holders of approval:read. To others all but its state and its times is empty.',
+    description:
+      'Whether the caller reads it: who asked for it, who may sign it, holders of approval:read. To others all but its state and its times is empty.',
   }),
   status: Status,
   tool: Type.String(),

@@ -8,17 +8,23 @@ import type { McpServers, ServerStatus } from './servers.ts';
 const longestCallMs = 10 * 60_000;
 const orNull = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
 
+const Digest = Type.String({ pattern: '^[0-9a-f]{64}$', description: 'Of all that the tool says of itself.' });
 const Server = Type.Object({
   name: Type.String(),
   url: Type.String(),
   state: Type.Enum(['pending', 'ok', 'failed', 'disabled']),
   error: orNull(Type.String()),
   tools: Type.Integer(),
-  changed: Type.Array(Type.String(), { description: 'Tools whose description or schema has changed since they were classed: dangerous until accepted.' }),
+  changed: Type.Array(
+    Type.Object({ tool: Type.String(), digest: Digest, title: Type.String(), description: Type.String(), schema: Type.Record(Type.String(), Type.Unknown()) }),
+    { description: 'Tools whose description or schema has changed since they were classed, as they are now: dangerous until accepted.' },
+  ),
   checked_at: orNull(Type.String({ format: 'date-time' })),
 });
 const Accept = Type.Object({
-  tools: Type.Array(Type.String({ minLength: 1, maxLength: 128 }), { minItems: 1, maxItems: 500, description: 'As the server calls them.' }),
+  tools: Type.Array(Type.Object({ tool: Type.String({ minLength: 1, maxLength: 128, description: 'As the server calls it.' }), digest: Digest }), {
+    ...{ minItems: 1, maxItems: 500, description: 'From changed of the server, as they were looked at.' },
+  }),
 });
 
 export const mcpRoutes = (server: McpServer, servers: McpServers): readonly RouteDeclaration[] => [
@@ -70,12 +76,13 @@ export const mcpRoutes = (server: McpServer, servers: McpServers): readonly Rout
     method: 'POST',
     path: '/api/v1/mcp/servers/{name}/accept',
     access: 'mcp:accept',
-    summary: 'Take tools of a server as they are now: the classes that mcp.servers gives them hold again',
+    summary: 'Take tools of a server as they were looked at: the classes that mcp.servers gives them hold again',
+    description: 'One that has changed once more since its digest was read stays dangerous, and is among changed again.',
     params: Type.Object({ name: Type.String({ maxLength: 64 }) }),
     body: Accept,
     response: Server,
     status: 200,
-    errors: ['not_found'],
+    errors: ['not_found', 'conflict'],
     async handle({ params, body, signal, note }) {
       note({ resourceType: 'mcp server', resourceId: params.name, after: { accepted: body.tools } });
       return shown(await servers.accept(params.name, body.tools, signal));
@@ -83,6 +90,6 @@ export const mcpRoutes = (server: McpServer, servers: McpServers): readonly Rout
   }),
 ];
 
-const shown = ({ changed, ...server }: ServerStatus) => ({ ...server, changed: [...changed] });
+const shown = ({ changed, ...server }: ServerStatus) => ({ ...server, changed: changed.map((one) => ({ ...one, schema: { ...one.schema } })) });
 
 const failure = (code: number, message: string) => ({ jsonrpc: '2.0', id: null, error: { code, message } });

@@ -12,6 +12,8 @@ export interface Judged {
   readonly class: SkillClass;
   /** Its description or schema has changed since its class was given. */
   readonly changed: boolean;
+  /** Of all that it says of itself. */
+  readonly digest: string;
 }
 
 type Classes = Readonly<Record<string, SkillClass>>;
@@ -39,7 +41,7 @@ export class SeenTools {
         const before = known.get(tool.name);
         const digest = digestOf(tool);
         const changed = given !== undefined && before?.class === given && before.digest !== digest;
-        judged.set(tool.name, { class: given === undefined || changed ? 'dangerous' : given, changed });
+        judged.set(tool.name, { class: given === undefined || changed ? 'dangerous' : given, changed, digest });
         if (given !== undefined && before?.class !== given) {
           const row = { server, tool: tool.name, class: given, digest };
           await tx
@@ -53,9 +55,13 @@ export class SeenTools {
     });
   }
 
-  /** The classes of these hold for what they say now. */
-  async accept(server: string, tools: readonly string[]): Promise<void> {
-    await this.#tables.write((tx) => tx.deleteFrom('mcp_seen').where('server', '=', server).where('tool', 'in', tools).execute());
+  /** The classes of these hold for what has this digest, and for nothing that they say later. */
+  async accept(server: string, tools: readonly { readonly tool: string; readonly digest: string }[]): Promise<void> {
+    await this.#tables.write(async (tx) => {
+      for (const { tool, digest } of tools) {
+        await tx.updateTable('mcp_seen').set({ digest }).where('server', '=', server).where('tool', '=', tool).execute();
+      }
+    });
   }
 
   async forgetAllBut(servers: readonly string[]): Promise<void> {

@@ -22,14 +22,22 @@ export interface ServersParts {
   readonly version: string;
 }
 
+/** A tool that was classed by an administrator and says something else by now: what they would accept. */
+export interface ChangedTool {
+  readonly tool: string;
+  readonly digest: string;
+  readonly title: string;
+  readonly description: string;
+  readonly schema: RemoteTool['schema'];
+}
+
 export interface ServerStatus {
   readonly name: string;
   readonly url: string;
   readonly state: 'pending' | 'ok' | 'failed' | 'disabled';
   readonly error: string | null;
   readonly tools: number;
-  /** Classed by an administrator, and not any more what it was then. */
-  readonly changed: readonly string[];
+  readonly changed: readonly ChangedTool[];
   readonly checked_at: string | null;
 }
 
@@ -38,7 +46,7 @@ interface Known {
   readonly tools: readonly Tool[];
   /** As the server calls them, by key. */
   readonly names: ReadonlyMap<string, string>;
-  readonly changed: readonly string[];
+  readonly changed: readonly ChangedTool[];
   readonly left: readonly string[];
   readonly state: 'ok' | 'failed';
   readonly error: string | undefined;
@@ -136,13 +144,22 @@ export class McpServers implements ToolSource {
     });
   }
 
-  /** An administrator has looked at tools that have changed: their classes hold for what they are now. */
-  async accept(name: string, tools: readonly string[], signal: AbortSignal): Promise<ServerStatus> {
+  /** An administrator has looked at tools that have changed: their classes hold for what was looked at, if they still say that. */
+  async accept(name: string, tools: readonly Pick<ChangedTool, 'tool' | 'digest'>[], signal: AbortSignal): Promise<ServerStatus> {
     const status = (): ServerStatus | undefined => this.status().find((one) => one.name === name);
     if (status() === undefined) {
       throw new SvcError('not_found', `there is no MCP server ${name}; GET /api/v1/mcp/servers lists them`);
     }
+    const changed = new Map(status()?.changed.map(({ tool, digest }) => [tool, digest]));
+    const other = tools.find(({ tool, digest }) => changed.get(tool) !== digest);
+    if (other !== undefined) {
+      const why = changed.has(other.tool) ? 'says something else by now than what has this digest' : 'is not among those that have changed';
+      throw new SvcError('conflict', `no tool of ${name} accepted: ${other.tool} ${why}; look at GET /api/v1/mcp/servers again`, {
+        reason: 'mcp.not_as_shown',
+      });
+    }
     await this.#parts.seen.accept(name, tools);
+    // One that says something else by now is among the changed again.
     await this.refresh(signal);
     return status()!;
   }
@@ -160,14 +177,17 @@ export class McpServers implements ToolSource {
       const kept = new Set([...found.values()]);
       const left = listed.flatMap((tool) => (kept.has(tool) ? [] : [tool.name]));
       const judged = await this.#parts.seen.judge(entry.name, [...found.values()], entry.classes ?? {});
-      const changed = [...judged].flatMap(([name, { changed: isOther }]) => (isOther ? [name] : []));
+      const changed = [...found.values()].flatMap(({ name, title, description, schema }) => {
+        const { changed: isOther, digest } = judged.get(name)!;
+        return isOther ? [{ tool: name, digest, title, description, schema }] : [];
+      });
       if (left.length > 0 && left.join() !== before?.left.join()) {
         log.warn(
           { event: 'mcp.tools_left_out', server: entry.name, tools: left.slice(0, 20) },
           'tools of an MCP server are left out: the schema is too long, or another tool has the key',
         );
       }
-      const fresh = changed.filter((name) => before?.changed.includes(name) !== true);
+      const fresh = changed.filter(({ digest }) => before?.changed.some((one) => one.digest === digest) !== true).map(({ tool }) => tool);
       if (fresh.length > 0) {
         log.warn(
           { event: 'mcp.tool_changed', server: entry.name, tools: fresh },

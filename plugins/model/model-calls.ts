@@ -176,4 +176,4 @@ class Bill {
 }
 
 /** After these the provider may have worked all the same. */
-const doubtful: ReadonlySet<string> = new Set(['model.unanswered', 'model.broken_stream', 'outbound.stopped', 'outbound.reply_too_large']);
+const doubtful: ReadonlySet<string> = new Set(['model.unanswered', 'model.broken_stream', 'model.silent', 'outbound.stopped', 'outbound.reply_too_large']);

@@ -32,7 +32,9 @@ const UsageToday = Type.Object({
   limit: Type.Integer({ minimum: 0, description: '0: no limit' }),
   remaining: Type.Union([Tokens, Type.Null()], { description: 'null: no limit' }),
   resets_at: Type.String({ format: 'date-time' }),
-  by_model: Type.Array(Type.Object({ model: ModelId, input_tokens: Tokens, output_tokens: Tokens, total_tokens: Tokens, requests: Tokens })),
+  by_model: Type.Array(
+    Type.Object({ model: ModelId, input_tokens: Tokens, output_tokens: Tokens, total_tokens: Tokens, estimated_tokens: Tokens, requests: Tokens }),
+  ),
 });
 
 const Invalidated = Type.Object({ invalidated: Type.Array(Type.String(), { description: 'providers that are asked anew for their models' }) });

@@ -44,7 +44,14 @@ export async function run({ rounds = 50 }: { readonly rounds?: number } = {}): P
       estimated,
       [...assumed.values()].reduce((sum, tokens) => sum + tokens, 0),
     );
-    return { ok: true, kills: rounds, 'answered calls': ended, 'calls cut off': assumed.size, tokens: used };
+    return {
+      ok: true,
+      kills: rounds,
+      'answered calls': ended,
+      'calls cut off': assumed.size,
+      tokens: used,
+      'of these reported, to the token': used - estimated,
+    };
   } finally {
     await fake.close();
     rmSync(dataDir, { recursive: true, force: true });

@@ -8,7 +8,7 @@ import { chatCompletions } from '../wire/chat-completions.ts';
 import { exchange, type Fetch } from '../wire/exchange.ts';
 import { sseEvents } from '../wire/sse.ts';
 import { troubleOf } from '../wire/trouble.ts';
-import type { Wire } from '../wire/wire.ts';
+import { Silence, type Wire } from '../wire/wire.ts';
 import { WireNames } from '../wire/wire-names.ts';
 
 export interface ProviderPlan {
@@ -100,8 +100,10 @@ export class HttpProvider implements ModelProvider {
         ...{ url: wire.url(this.#baseUrl), headers: { ...wire.headers(key), 'x-client-request-id': request.id }, body: wire.body(ask), signal: request.signal },
         idleMs: 1_000 * settings.get<number>('llm.idle_timeout_seconds'),
       });
-      for await (const part of wire.parts(sseEvents(pieces), ask)) {
+      const wait = new ContentWait(this.#ports.clock, settings.get<number>('llm.content_timeout_seconds'));
+      for await (const part of wire.parts(sseEvents(wait.watched(pieces)), ask)) {
         yield part.type === 'end' ? { ...part, model: request.model } : part;
+        wait.heard();
       }
     } catch (error) {
       throw troubleOf(error, { provider: this.name, model, key, keySetting: this.#setting('api_key'), urlSetting: this.#setting('base_url') });
@@ -139,6 +141,33 @@ export class HttpProvider implements ModelProvider {
 
   #setting(what: 'api_key' | 'base_url'): string {
     return `llm.${this.#plan.name}_${what}`;
+  }
+}
+
+/** Ends an answer whose bytes go on without content. It looks as they come: without any, the deadline of silence holds. */
+class ContentWait {
+  readonly #clock: Clock;
+  readonly #seconds: number;
+  #since: number;
+
+  constructor(clock: Clock, seconds: number) {
+    this.#clock = clock;
+    this.#seconds = seconds;
+    this.#since = clock.monotonic();
+  }
+
+  /** How long its reader took is not the provider's. */
+  heard(): void {
+    this.#since = this.#clock.monotonic();
+  }
+
+  async *watched(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+    for await (const piece of pieces) {
+      yield piece;
+      if (this.#clock.monotonic() - this.#since > this.#seconds * 1_000) {
+        throw new Silence(`it has sent no content for ${this.#seconds} seconds, only signs of life; llm.content_timeout_seconds allows more`);
+      }
+    }
   }
 }
 

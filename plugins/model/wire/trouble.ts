@@ -1,7 +1,7 @@
 import { type ErrorExtras, isSvcError, SvcError } from 'svc/sdk';
 
 import { Refusal } from './exchange.ts';
-import { BrokenStream } from './wire.ts';
+import { BrokenStream, Silence } from './wire.ts';
 
 export interface Speaker {
   readonly provider: string;
@@ -17,6 +17,10 @@ export function troubleOf(error: unknown, speaker: Speaker): SvcError {
   if (error instanceof Refusal) {
     const { what, extras } = refusalOf(error, speaker);
     return new SvcError('upstream_error', what + sentenceOf(error.text, speaker.key), extras);
+  }
+  if (error instanceof Silence) {
+    // Not asked again: it would be waited for as long once more.
+    return new SvcError('upstream_error', `${speaker.provider}/${speaker.model}: ${error.message}`, { reason: 'model.silent', cause: error });
   }
   if (error instanceof BrokenStream) {
     return new SvcError('upstream_error', `${speaker.provider}/${speaker.model}: ${error.message}`, {

@@ -22,6 +22,9 @@ export interface Wire {
   parts(events: AsyncIterable<SseEvent>, ask: WireAsk): AsyncIterable<WirePart>;
 }
 
+/** Signs of life for too long, and no part of an answer. */
+export class Silence extends Error {}
+
 /** What a provider sent where an event was to be expected. */
 export class BrokenStream extends Error {}
 

@@ -155,6 +155,27 @@ test('silence ends a call, and so does its reader', async (t) => {
   assert.equal((await house.json('/api/v1/usage/today')).reserved_tokens, 0);
 });
 
+test('signs of life without content end a call, which is charged and not made again', async (t) => {
+  const clock = { ahead: 0, now: () => Date.now() + clock.ahead, monotonic: () => performance.now() + clock.ahead };
+  const rules = [{ reply: { text: 'one two three four', misbehave: ['ping' as const] } }];
+  const { fake, house } = await modelStand(t, { rules }, {}, clock);
+  let text = '';
+  await assert.rejects(
+    async () => {
+      for await (const part of house.service(ModelRuns).stream(requestOf())) {
+        text += part.type === 'text' ? part.delta : '';
+        // The rest of the half that it says is under way; what comes after is waited for.
+        setTimeout(() => (clock.ahead += 301_000), 200);
+      }
+    },
+    { code: 'upstream_error', reason: 'model.silent', message: /compatible\/demo: it has sent no content for 300 seconds/ },
+  );
+  assert.match(text, /^one/);
+  assert.equal(fake.requests.length, 1);
+  const today = await house.json('/api/v1/usage/today');
+  assert.ok(today.estimated_tokens > 0 && today.by_model[0].estimated_tokens === today.estimated_tokens && today.reserved_tokens === 0);
+});
+
 test('an answer without end is cut off where its room ends, and charged', async (t) => {
   const { ask, house } = await modelStand(t, { rules: [{ reply: { text: 'on and', misbehave: ['endless'] } }] });
   const parts = await ask({ maxTokens: 300 });

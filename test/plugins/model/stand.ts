@@ -1,5 +1,6 @@
 import type { TestContext } from 'node:test';
 
+import type { Clock } from 'svc/sdk';
 import { startTestHost, type TestHost } from 'svc/testing';
 
 import { FakeModel, type FakeModelOptions } from '../../../bin/fake-model/fake-model.ts';
@@ -13,11 +14,17 @@ export interface Stand {
 }
 
 /** A house whose models are one scripted one. */
-export async function modelStand(t: TestContext, options: FakeModelOptions = {}, environment: Readonly<Record<string, string>> = {}): Promise<Stand> {
+export async function modelStand(
+  t: TestContext,
+  options: FakeModelOptions = {},
+  environment: Readonly<Record<string, string>> = {},
+  clock?: Clock,
+): Promise<Stand> {
   const fake = await FakeModel.start(options);
   t.after(() => fake.close());
   const house = await startTestHost(t, {
     plugins: ['model'],
+    ...(clock && { clock }),
     environment: {
       ...{ SVC_OUTBOUND_ALLOW_PRIVATE: '127.0.0.1', SVC_LLM_COMPATIBLE_BASE_URL: fake.url, SVC_LLM_DEFAULT_MODEL: 'compatible/demo' },
       ...environment,

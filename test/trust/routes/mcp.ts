@@ -7,5 +7,5 @@ export const area: Area = {
     POST    /api/v1/mcp/servers/{name}/accept   mcp:accept
   `,
   houseWide: ['servers'],
-  bodies: { 'POST /api/v1/mcp/servers/{name}/accept': () => ({ tools: ['search'] }) },
+  bodies: { 'POST /api/v1/mcp/servers/{name}/accept': () => ({ tools: [{ tool: 'search', digest: '0'.repeat(64) }] }) },
 };
