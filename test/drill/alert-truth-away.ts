@@ -22,14 +22,18 @@ interface Incident {
 }
 
 /** A real agent whose host burns goes away for longer than a rule looks back, and comes back. */
-export async function edgeAway({ t, world, faked }: Stage, seconds: number): Promise<void> {
+export async function edgeAway({ t, world, faked, faketime }: Stage, seconds: number): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'svc-alert-truth-edge-'));
   const { token } = await faked.post<{ token: string }>('/api/v1/edges/enrolments', { name: 'drill' });
   await enrol(folder, { manager: faked.house.url, token, name: 'drill' });
   const rule = { rule_key: 'truth_edge', name: 'Truth of an edge', kind: 'metric_raw', source_type: 'svc_builtin', scope_type: 'host', join_mode: 'all' };
   await faked.post('/api/v1/alert-rules', { ...rule, severity: 'warning', conditions: [{ expr: 'node_memory_used_percent > 0' }] });
   let agent: ChildProcess | undefined;
-  const start = (): void => void (agent = spawn(process.execPath, [program, 'edge', '--data', folder], { stdio: 'ignore' }));
+  const start = (): void => {
+    // The time of all has moved on in the scenarios before: an agent with another one is a different story.
+    const clock = { LD_PRELOAD: faketime, FAKETIME: `+${Math.round(world.offsetMs / 1_000)}s`, DONT_FAKE_MONOTONIC: '1', NO_FAKE_STAT: '1' };
+    agent = spawn(process.execPath, [program, 'edge', '--data', folder], { stdio: 'ignore', env: { ...process.env, ...clock } });
+  };
   const kill = async (): Promise<void> => {
     const ended = once(agent!, 'exit');
     agent!.kill('SIGKILL');

@@ -192,19 +192,18 @@ export class Evaluator {
       }
       scheduled.saw(found);
       this.#parts.counters.evaluated(plan.legs[0]?.store ?? 'self', scheduled.ms, scheduled.series);
-      const { backEnds, delayOf, ledger, render } = this.#parts;
+      const { backEnds, delayOf, ledger, render, timeline } = this.#parts;
       const instances = ledger.instances.get(rule.id);
-      const asking = {
-        frame,
-        ask: ({ store }: Leg, query: string) =>
-          replyTo({ store, query }) ??
-          backEnds
-            .get(store)!
-            .round([query], slot - delayOf(store), Math.min(againMs, scheduled.intervalMs))
-            .get(query)!,
-      };
+      const timeoutMs = Math.min(againMs, scheduled.intervalMs);
+      const askAt = (time: number) => (leg: Leg, query: string) =>
+        backEnds
+          .get(leg.store)!
+          .round([query], time - delayOf(leg.store), timeoutMs)
+          .get(query)!;
+      const asking = { frame, ask: (leg: Leg, query: string) => replyTo({ store: leg.store, query }) ?? askAt(slot)(leg, query) };
+      const askAhead = timeline.seenBeforeMs > 0 ? askAt(slot + timeline.seenBeforeMs) : undefined;
       const rows = await withEtas(found, { ...asking, isNew: (key) => instances?.get(key)?.phase !== 'firing' });
-      await this.#store(scheduled, slot, await lookAgain(rows, { ...asking, instances, slot, render }));
+      await this.#store(scheduled, slot, await lookAgain(rows, { ...asking, askAhead, instances, slot, render }));
       scheduled.succeeded();
     } catch (error) {
       scheduled.unstored += 1;

@@ -6,10 +6,14 @@ import type { Asked } from './back-end.ts';
 import type { Instance, Row } from './instance.ts';
 import { type Heard, heardOf, metricsLeg } from './sources.ts';
 
+type Ask = (leg: Leg, query: string) => Promise<Asked>;
+
 export interface SecondLookParts {
   readonly frame: AnswerFrame;
   readonly instances: ReadonlyMap<string, Instance> | undefined;
-  readonly ask: (leg: Leg, query: string) => Promise<Asked>;
+  readonly ask: Ask;
+  /** Where the clock was set back: asks of the time at which it would be otherwise. */
+  readonly askAhead: Ask | undefined;
   readonly slot: number;
   readonly render: RenderAnnotations;
 }
@@ -34,8 +38,9 @@ export async function lookAgain(found: readonly ReadonlyMap<string, Row>[], part
   const { legs } = frame.plan;
   const firing = [...(instances?.values() ?? [])].filter(({ phase }) => phase === 'firing');
   const unknown = new Set<string>();
+  const present = await Promise.all(found.map((known, at) => (parts.askAhead === undefined ? known : withoutPast(known, legs[at]!, parts.askAhead, parts))));
   const rows = await Promise.all(
-    found.map(async (known, at) => {
+    present.map(async (known, at) => {
       const { crossed } = legs[at]!;
       const gone = crossed === undefined ? [] : firing.flatMap(({ key }) => (known.has(key) ? [] : [key]));
       if (gone.length === 0) {
@@ -51,6 +56,25 @@ export async function lookAgain(found: readonly ReadonlyMap<string, Row>[], part
   const heard = missing.length === 0 ? none : await unmeasured(missing, parts);
   const query = await askForAnnotations(rows, { ...parts, ask: (expr) => ask(metricsLeg, expr) });
   return { rows, unknown, heard, query };
+}
+
+/**
+ * A clock that was set back shows what senders have sent before. What they have sent since, whose clocks were not, lies ahead of it:
+ * whoever is measured there and does not breach, breached in the past only. What fires already is not ended by that.
+ */
+async function withoutPast(
+  known: AnswerRows['rows'],
+  leg: Leg,
+  askAhead: Ask,
+  { frame, instances }: Pick<SecondLookParts, 'frame' | 'instances'>,
+): Promise<AnswerRows['rows']> {
+  const begins = [...known.keys()].filter((key) => !['firing', 'held'].includes(instances?.get(key)?.phase ?? ''));
+  if (begins.length === 0 || leg.measure === undefined) {
+    return known;
+  }
+  const [breaching, measured] = await Promise.all([leg.query, leg.measure].map(async (query) => rowsOf(await askAhead(leg, query), frame)));
+  const past = new Set(begins.filter((key) => measured?.has(key) === true && breaching?.has(key) === false));
+  return past.size === 0 ? known : new Map([...known].filter(([key]) => !past.has(key)));
 }
 
 /** Measures that the next evaluation will want at once: of a rule of which something was clear at the last one. */

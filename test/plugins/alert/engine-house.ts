@@ -184,6 +184,8 @@ export class Engine {
   readonly asked: { readonly queries: readonly string[]; readonly time: number }[] = [];
   /** By query; an error in the place of an answer. Queries that are not here have an empty answer. */
   readonly answers = new Map<string, readonly Series[] | Error>();
+  /** Of times that the clock has yet to show. */
+  readonly ahead = new Map<string, readonly Series[] | Error>();
   /** Devices whose edges are offline, and those that push nothing although nobody says so. */
   readonly offline = new Set<string>();
   readonly silent = new Set<string>();
@@ -262,7 +264,7 @@ export class Engine {
       this.#options.ask ??
       (async (queries, time) => {
         this.asked.push({ queries, time });
-        return queries.map((query) => answerOf(this.answers.get(query) ?? this.#heard(query)));
+        return queries.map((query) => answerOf((time > this.clock.now() ? this.ahead : this.answers).get(query) ?? this.#heard(query)));
       });
     const parts = { ask, within: this.#options.within ?? within, monotonic: () => performance.now() };
     this.backEnds = new Map<StoreName, BackEnd>([

@@ -189,6 +189,26 @@ describe('a condition', () => {
     });
   }
 
+  test('does not begin by what the clock, set back, shows of the past; where senders were set back with it, it does', async (t) => {
+    const house = await engine(t);
+    const two = [...hot, { device_id: '8', value: 5 }, { device_id: '9', value: 5 }];
+    house.book.add({ rule_key: 'cpu', legs: [{ query: 'cpu > 1', measure: 'cpu' }] });
+    house.answers.set('cpu > 1', []).set('cpu', []);
+    await house.pass(minute);
+    // An hour ago all three burned; today 7 is well, 8 burns, and 9 was set back, too.
+    house.answers.set('cpu > 1', two).set('cpu', two);
+    house.ahead.set('cpu > 1', [{ device_id: '8', value: 5 }]).set('cpu', [
+      { device_id: '7', value: 0 },
+      { device_id: '8', value: 5 },
+    ]);
+    house.clock.jump(-hour);
+    await house.pass(20 * minute);
+    assert.deepEqual(house.sent, ['firing 1 cpu:host:8', 'firing 1 cpu:host:9']);
+    house.clock.jump(hour);
+    await house.pass(minute);
+    assert.deepEqual(house.sent.slice(2), [`firing 1 ${key}`], 'the clock is right again: what it shows is so');
+  });
+
   test('of a forecast that has come true is worse, not clear', async (t) => {
     const house = await engine(t);
     house.book.add({ rule_key: 'full', legs: [{ crossed: 'free <= 0' }] });
