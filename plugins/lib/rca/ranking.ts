@@ -48,13 +48,18 @@ const byScore = (a: Candidate, b: Candidate): number => b.score - a.score || b.r
 function candidateOf(facts: NodeSignals, scene: Scene, blame: Blame, reached: ReadonlyMap<string, readonly string[]>): Candidate {
   const { id } = facts.node;
   const relevance = blame.relevance.get(id)!;
-  const leaf = 1 - explained(facts, scene, blame);
+  const leaf = (isUncharted(facts, scene) ? charted : 1) * (1 - explained(facts, scene, blame));
   const reach = reached.has(id) || consumes(facts, scene.snapshot.symptom.node, scene) > 0.5;
   const bonus = bonusOf(facts, scene, leaf);
   const shared = blame.shared.has(id);
   const score = scoreOf({ relevance, leaf, reach, shared, bonus, peak: facts.signals[0]?.deviation.peak ?? 0 });
   return { id, facts, score, relevance, leaf, reach, down: blame.down.has(id), shared, bonus, way: reached.get(id) ?? [] };
 }
+
+/** Of what is known only from those that call it nobody knows what it needs itself: that nothing accounts for its trouble is half true. */
+const charted = 0.5;
+
+const isUncharted = ({ node }: NodeSignals, { graph }: Scene): boolean => node.kind === 'remote' && graph.needs(node.id).length === 0;
 
 /** Correlation and structure first; what else speaks for a node adds to it, but makes no suspect of a node with nothing wrong. */
 export function scoreOf({

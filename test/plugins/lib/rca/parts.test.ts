@@ -77,44 +77,66 @@ test('a series that is laid on the grid of another keeps its last sample, wherev
   assert.deepEqual(resampled(one, { from: minute, to: 5 * minute }, 2 * minute), [0, 0, 4.5]);
 });
 
-test('a processor that is used up is what is told of a host, and not the connections that pile up there and go further', () => {
-  const last = 300;
-  const step = (usual: number, then: number) => Array.from({ length: last + 1 }, (_, at) => (at < last - 3 ? usual * (1 + 0.02 * (at % 3)) : then));
-  const of = (node: string, metric: string, values: readonly number[], more: Partial<Series>): Series =>
-    series(values, { id: `${node}/${metric}`, node, metric, ...more });
-  const snapshot: Snapshot = {
-    ...{ version: 1, taken_at: last * minute, window: { from: 0, to: last * minute }, logs: [], spans: [], changes: [], checks: [], missing: [] },
-    symptom: {
-      ...{ node: 'service:front', series: 'service:front/latency', metric: 'latency', kind: 'latency', direction: 'up', labels: {} },
-      fired_at: last * minute,
+/** Five hours of minutes, and a symptom of the front that has just fired. */
+const last = 300;
+const step = (usual: number, then: number) => Array.from({ length: last + 1 }, (_, at) => (at < last - 3 ? usual * (1 + 0.02 * (at % 3)) : then));
+const of = (node: string, metric: string, numbers: readonly number[], more: Partial<Series> = {}): Series =>
+  series(numbers, { id: `${node}/${metric}`, node, metric, ...more });
+const seen = (parts: Pick<Snapshot, 'nodes' | 'edges' | 'series'>): Snapshot => ({
+  ...{ version: 1, taken_at: last * minute, window: { from: 0, to: last * minute }, logs: [], spans: [], changes: [], checks: [], missing: [] },
+  symptom: {
+    ...{ node: 'service:front', series: 'service:front/latency', metric: 'latency', kind: 'latency', direction: 'up', labels: {} },
+    fired_at: last * minute,
+  },
+  ...parts,
+  evidence: [
+    {
+      ...{ id: 'E1', kind: 'metric', source: 'metrics', query: 'm', window: { from: 0, to: last * minute } },
+      ...{ fetched_at: 0, digest: {}, trust: 'trusted', sha256: '' },
     },
+  ],
+});
+
+test('a processor that is used up is what is told of a host, and not the connections that pile up there and go further', () => {
+  const snapshot = seen({
     nodes: [
       { id: 'service:front', kind: 'service', name: 'front' },
       { id: 'device:1', kind: 'host', name: 'web-1' },
     ],
     edges: [{ from: 'service:front', to: 'device:1', relation: 'runs_on', origin: 'trace', evidence: 'E1' }],
     series: [
-      of('service:front', 'latency', step(0.2, 1.5), {}),
+      of('service:front', 'latency', step(0.2, 1.5)),
       of('device:1', 'node_cpu_usage_percent', step(20, 98), { kind: 'cpu', unit: 'percent' }),
       of('device:1', 'node_open_fds_percent', step(0.9, 45), { kind: 'other', unit: 'percent' }),
       of('device:1', 'node_load1', step(0.8, 12), { kind: 'load', unit: 'count' }),
     ],
-    evidence: [
-      {
-        id: 'E1',
-        kind: 'metric',
-        source: 'metrics',
-        query: 'm',
-        window: { from: 0, to: last * minute },
-        fetched_at: 0,
-        digest: {},
-        trust: 'trusted',
-        sha256: '',
-      },
-    ],
-  };
+  });
   const { root_cause: cause, hypotheses } = investigate(snapshot);
   assert.deepEqual([cause?.node ?? hypotheses[0]!.node, hypotheses[0]!.indicator?.name], ['device:1', 'node_cpu_usage_percent']);
+});
+
+test('what is known only from its callers comes after a service whose trouble is for the most part its own', () => {
+  const calls = (from: string, to: string) => ({ from, to, relation: 'calls', origin: 'trace' as const, evidence: 'E1' });
+  const late = step(0.1, 0.1).map((value, at) => (at < last - 1 ? value : at === last - 1 ? 1.1 : 1.2));
+  const snapshot = seen({
+    nodes: [
+      ...['front', 'search', 'store'].map((name) => ({ id: `service:${name}`, kind: 'service', name })),
+      { id: 'balancer', kind: 'remote', name: 'balancer' },
+    ],
+    edges: [calls('service:front', 'balancer'), calls('service:front', 'service:search'), calls('service:search', 'service:store')],
+    series: [
+      of('service:front', 'latency', step(0.2, 1.5)),
+      of('service:search', 'latency', step(0.2, 1.4)),
+      of('service:store', 'latency', late),
+      of('balancer', 'latency', step(0.2, 1.4)),
+    ],
+  });
+  const { hypotheses } = investigate(snapshot);
+  assert.deepEqual(
+    hypotheses.map(({ node }) => node).filter((node) => node !== 'service:front'),
+    ['service:search', 'balancer', 'service:store'],
+    JSON.stringify(hypotheses.map(({ node, score, correlation }) => [node, score, correlation])),
+  );
 });
 
 test('the onset is where the shift begins, long before the alert fires', () => {
