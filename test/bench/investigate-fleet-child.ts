@@ -14,11 +14,13 @@ const { devices, directory } = pretendDevices(count);
 const house = await startTestHost(
   { after: () => undefined },
   {
-    plugins: ['iam', 'session', 'ingest', 'metricsdb', 'logs', 'traces', 'alert', 'topology', 'changes', 'investigate'],
+    plugins: ['iam', 'session', 'setting', 'ingest', 'metricsdb', 'logs', 'traces', 'alert', 'topology', 'changes', 'investigate'],
     services: { 'device.directory': directory },
     environment: { SVC_INVESTIGATE_MOST_PER_RULE: '100' },
   },
 );
+// More than the store takes by default: exporters and vitals together are 254,000, and none is to be refused.
+await house.json('/api/v1/system-settings/metricsdb/max_series', { method: 'PUT', body: JSON.stringify({ value: 400_000 }) });
 const random = seeded('fleet', 1);
 /** What rules and checks look at; the one host breaks when it is told to. */
 let brokenFrom = Infinity;

@@ -236,7 +236,8 @@ async function one(
       const { usage, root_cause: cause, evidence, not_seen: notSeen } = report;
       return {
         ...{ id: report.id ?? 0, seconds: usage.seconds, 'wall, s': rounded(wall), 'CPU, s': rounded(cpu) },
-        ...{ 'cores more': again ? rounded(Math.max(0, cpu / wall - cores)) : 0, evidence: evidence.length, 'not seen': notSeen.length },
+        // A core is a second of it in a second: what takes two threads for a tenth of one leaves the rest of that second to others.
+        ...{ 'cores more': rounded(Math.max(0, (cpu - cores * wall) / Math.max(1, wall))), evidence: evidence.length, 'not seen': notSeen.length },
         right: cause?.node.id === `device:${bad}`,
       };
     }
