@@ -22,16 +22,16 @@ const mostDays = 365;
 export const command: Command = {
   operands: ['<name>'],
   options: {
-    actions: { value: 'a,b', about: 'what it may do beyond reading, such as edge:create,device:*; no more than you may' },
+    actions: { value: 'a,b', about: 'what it may do, such as read:device,edge:create; no more than you may; default: read:*, which is all reading' },
     days: { value: 'days', about: `how long it is good for, at most ${mostDays}; default: ${usualDays}` },
     ...clientOptions,
   },
   about: 'It acts for you, and is shown this once.',
-  example: 'svc token create backup-job --actions edge:create,device:* --days 30',
+  example: 'svc token create backup-job --actions read:edge,edge:create --days 30',
 
   async run(call) {
     const expiresAt = timestamp(Date.now() + daysOf(call.value('days')) * dayMs);
-    const actions = (call.value('actions') ?? '').split(',').map((action) => action.trim());
+    const actions = (call.value('actions') ?? 'read:*').split(',').map((action) => action.trim());
     const client = await openClient(call);
     await assertPerson(client);
     const made = await client.post<NewToken>('/api/v1/tokens', {
@@ -42,7 +42,7 @@ export const command: Command = {
     return {
       data: made,
       text: () =>
-        `${made.token}\n${printable(`Token ${made.id} "${made.name}" may ${made.actions.join(', ') || 'read'} until ${made.expires_at}; it is not shown again`)}`,
+        `${made.token}\n${printable(`Token ${made.id} "${made.name}" may ${made.actions.join(', ') || 'nothing'} until ${made.expires_at}; it is not shown again`)}`,
     };
   },
 };

@@ -146,7 +146,7 @@ function failures({ access, path, query, body, params, kind, consumes, method, e
   const codes: readonly (ErrorCode | false)[] = [
     takesInput !== undefined && 'invalid_argument',
     access !== 'public' && 'unauthorized',
-    access !== 'public' && access !== 'any' && 'forbidden',
+    access !== 'public' && access !== 'known' && 'forbidden',
     path.includes('{') && 'not_found',
     method === 'POST' && access !== 'public' && 'conflict',
     kind === 'events' && 'rate_limited',

@@ -16,7 +16,7 @@ export const meRoutes = (tables: Tables<IamTables>): readonly RouteDeclaration[]
     route({
       method: 'GET',
       path,
-      access: 'any',
+      access: 'known',
       summary: 'The caller, with memberships and effective grants',
       response: Me,
       async handle(call) {

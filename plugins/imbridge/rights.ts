@@ -35,7 +35,7 @@ export class Rights {
       throw new SvcError('unavailable', 'what would do this is not enabled', { reason: 'im.no_route' });
     }
     const { access } = route;
-    if (access === 'any' || access === 'public') {
+    if (access === 'any' || access === 'known' || access === 'public') {
       return kind !== 'anonymous';
     }
     if (typeof access === 'object') {

@@ -45,7 +45,11 @@ export class ApiTokenRows {
 
   /** Those that name an action of the area. */
   async naming(area: string): Promise<readonly ApiTokenRow[]> {
-    const rows = await this.#db.selectFrom('session_api_tokens').selectAll().where('actions', 'like', `%"${area}:%`).execute();
+    const rows = await this.#db
+      .selectFrom('session_api_tokens')
+      .selectAll()
+      .where(({ eb, or }) => or([`%"${area}:%`, `%"read:${area}"%`].map((named) => eb('actions', 'like', named))))
+      .execute();
     return rows;
   }
 

@@ -2,7 +2,7 @@ import { type Clock, covers, type Ids, type MaybePromise, type Page, type PageRe
 
 import type { DirectoryContract } from '../iam/contract.ts';
 import { digest } from './digest.ts';
-import { intersection } from './grants.ts';
+import { intersection, reading, withReading } from './grants.ts';
 import { longestApiTokenMs } from './lifetimes.ts';
 import { tokenPrincipal } from './principals.ts';
 import { askedUser, assertInPerson, ownId, reachOf } from './reach.ts';
@@ -67,7 +67,7 @@ export class ApiTokens {
         details: [{ path: '/user_id', message: 'is not an active user' }],
       });
     }
-    const held = actor.kind === 'operator' ? person.grants : actor.grants;
+    const held = [...(actor.kind === 'operator' ? person : actor).grants, reading];
     assertHeld(actions, held);
     assertKnown(actions, [...held, ...this.#parts.declared()]);
     const now = clock.now();
@@ -108,7 +108,7 @@ export class ApiTokens {
     const changed = await this.#parts.store.write(async (rows) => {
       const naming = await rows.apiTokens.naming(area);
       for (const { id, actions } of naming) {
-        const left = (JSON.parse(actions) as string[]).filter((action) => !action.startsWith(`${area}:`));
+        const left = (JSON.parse(actions) as string[]).filter((action) => !action.startsWith(`${area}:`) && action !== `read:${area}`);
         await (left.length === 0 ? rows.apiTokens.remove('everyone', id) : rows.apiTokens.narrow(id, left));
       }
       return naming;
@@ -159,7 +159,7 @@ export class ApiTokens {
       return undefined;
     }
     if (known.met?.held !== person.grants) {
-      known.met = { held: person.grants, grants: intersection(known.actions, person.grants) };
+      known.met = { held: person.grants, grants: intersection(withReading(known.actions), [...person.grants, reading]) };
     }
     uses.apiToken(known.id);
     return tokenPrincipal(person, sessionOf(known.id), known.met.grants);
@@ -196,10 +196,10 @@ function expiryOf({ expires_at: until }: NewApiToken, now: number): number {
 
 /** A name that nothing asks for would give a token that can do less than it seems. */
 function assertKnown(actions: readonly string[], known: readonly string[]): void {
-  const areas = known.filter((action) => action.includes(':')).map((action) => `${action.slice(0, action.indexOf(':'))}:*`);
+  const areas = known.filter((action) => action.includes(':') && action !== reading).map((action) => `${action.slice(0, action.indexOf(':'))}:*`);
   const index = actions.findIndex((action) => action !== '*' && !known.includes(action) && !areas.includes(action));
   if (index >= 0) {
-    const message = `${actions[index]} is no action that anything asks for; GET /api/v1/policy/actions lists them, and ${areas[0] ?? 'edge:*'} means a whole area`;
+    const message = `${actions[index]} is no action that anything asks for; GET /api/v1/policy/actions lists them, ${areas[0] ?? 'edge:*'} means a whole area, and read:* all that a person may look at`;
     throw new SvcError('invalid_argument', message, { details: [{ path: `/actions/${index}`, message }] });
   }
 }

@@ -73,7 +73,7 @@ export const leaveRoutes = (sessions: Sessions): readonly RouteDeclaration[] => 
   route({
     method: 'POST',
     path: '/api/v1/auth/logout',
-    access: 'any',
+    access: 'known',
     summary: 'End this session: its access and refresh tokens are refused from now on',
     errors: ['conflict'],
     handle: async (call) => {
@@ -85,7 +85,7 @@ export const leaveRoutes = (sessions: Sessions): readonly RouteDeclaration[] => 
   route({
     method: 'POST',
     path: '/api/v1/auth/logout-all',
-    access: 'any',
+    access: 'known',
     summary: 'End all your sessions, this one too, wherever you are signed in',
     description: 'API tokens go on; a change of the password ends them as well.',
     errors: ['conflict'],

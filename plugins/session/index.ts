@@ -11,6 +11,7 @@ import { ApiTokens } from './api-tokens.ts';
 import { authRoutes, leaveRoutes } from './auth-routes.ts';
 import { SessionAuthenticator } from './authenticator.ts';
 import { Credentials, SessionEnded, SessionReplayed, Setup } from './contract.ts';
+import { readingsOf } from './grants.ts';
 import { startHousekeeping } from './housekeeping.ts';
 import { Revocations } from './revocations.ts';
 import { sessionRoutes } from './session-routes.ts';
@@ -53,7 +54,8 @@ export default definePlugin({
     const accessTokens = new AccessTokens(signingKeys, clock, ids);
     const revocations = new Revocations(store, clock);
     const uses = new Uses(store, clock);
-    const apiTokens = new ApiTokens({ store, directory, clock, ids, uses, ended, declared: () => catalogue.actions().map(({ action }) => action) });
+    const declared = (): readonly string[] => [...catalogue.actions().map(({ action }) => action), ...readingsOf(catalogue.routes())];
+    const apiTokens = new ApiTokens({ store, directory, clock, ids, uses, ended, declared });
     const vouched = new Vouched(ctx.extend.open(Credentials));
     const sessions = new Sessions({ store, directory, accessTokens, clock, ids, log: ctx.log, detached, ended, replayed });
     const setupToken = new SetupToken({ store, directory, clock, ids, file: join(ctx.dataDir, 'setup-token') });

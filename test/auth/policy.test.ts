@@ -24,7 +24,7 @@ test('every kind of access lets in exactly whom it names', () => {
   };
   const expected: [Access, string[]][] = [
     ['public', Object.keys(people)],
-    ['any', ['operator', 'viewer', 'admin', 'edge keeper', 'edge maker', 'shell user', 'token']],
+    ['any', ['operator', 'viewer', 'admin', 'edge keeper', 'edge maker', 'shell user']],
     ['admin', ['operator', 'admin']],
     ['machine', ['edge']],
     ['webshell', ['operator', 'admin', 'shell user']],
@@ -41,6 +41,21 @@ test('every kind of access lets in exactly whom it names', () => {
       JSON.stringify(access),
     );
   }
+});
+
+test('what every person may by signing in, a token may only in the areas whose reading it was given', () => {
+  const may = (grants: readonly string[], area: string): boolean => allows({ ...token, grants }, 'any', {}, area);
+  const areas = ['edge', 'device', 'edges', ''];
+  const open = (...grants: readonly string[]): string[] => areas.filter((area) => may(grants, area));
+  assert.deepEqual(open(), []);
+  assert.deepEqual(open('edge:create', 'device:read'), []);
+  assert.deepEqual(open('read:edge'), ['edge']);
+  assert.deepEqual(open('edge:*'), []);
+  assert.deepEqual(open('read:*'), areas);
+  assert.deepEqual(open('*'), areas);
+  assert.equal(allows(user([]), 'any', {}, 'device'), true);
+  const acts = (grants: readonly string[]): boolean => allows({ ...token, grants }, 'any', {}, 'edge', true);
+  assert.deepEqual([['edge:create'], ['read:edge'], ['read:*'], ['*'], ['edges:create'], []].map(acts), [true, true, true, true, false, false]);
 });
 
 test('a user passes as self on their own id only, and a token of the same id does not', () => {

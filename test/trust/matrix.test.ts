@@ -13,7 +13,7 @@ type Expected = 'open' | 401 | 403;
 interface Caller {
   readonly who: string;
   readonly authorization: string | undefined;
-  readonly expects: (audience: string) => Expected;
+  readonly expects: (audience: string, plugin: string) => Expected;
   /** Whose id they may use where a route is also for oneself. */
   readonly self?: number;
   /** Signs them in a second time, for what ends a session. */
@@ -31,12 +31,18 @@ const holding =
   (...grants: readonly string[]) =>
   (audience: string): Expected => {
     const needed = audience.split('|')[0]!;
-    if (needed === 'public' || needed === 'any') {
+    if (needed === 'public' || needed === 'known' || needed === 'any') {
       return 'open';
     }
     const area = `${needed.split(':')[0]}:*`;
     return needed !== 'machine' && (grants.includes('*') || grants.includes(needed) || grants.includes(area)) ? 'open' : 403;
   };
+
+/** A program reads where its token says so; whoever is signed in reads everywhere. */
+const reading =
+  (areas: readonly string[] | 'all', ...grants: readonly string[]) =>
+  (audience: string, plugin: string): Expected =>
+    audience === 'any' ? (areas === 'all' || areas.includes(plugin) ? 'open' : 403) : holding(...grants)(audience);
 
 const everywhere = '*';
 /** Ends every session of whoever asks, so it is asked for last. */
@@ -71,7 +77,7 @@ test('every route answers every kind of caller as the tables say', async (t) => 
     const guarded = rows.filter((row) => actionOf(row) === guard).sort((a, b) => Number(a.path === lastOfAll) - Number(b.path === lastOfAll));
     for (const row of guarded) {
       for (const caller of [...callers, ...own]) {
-        await ask(row, caller, 999_999, caller.expects(row.who));
+        await ask(row, caller, 999_999, caller.expects(row.who, row.plugin));
         if (row.who.endsWith('|self') && caller.self !== undefined) {
           await ask(row, caller, caller.self, 'open');
         }
@@ -114,6 +120,7 @@ async function commonCallers(people: Household): Promise<Caller[]> {
   assert.equal((await ask('DELETE', `/api/v1/tokens/${revokedScript.id}`, admin.access)).status, 204);
   const owner = await people.person('owner', 'admin');
   const [idle, mighty] = [await script(owner.access, [], 60 * minute), await script(owner.access, ['*'], 60 * minute)];
+  const [devices, reader] = [await script(owner.access, ['read:device'], 60 * minute), await script(owner.access, ['read:*'], 60 * minute)];
   const person = (who: string, one: SignedIn, expects: Caller['expects']): Caller => ({
     ...{ who, authorization: bearer(one.access), expects, self: one.id },
     again: () => people.signIn(one.email),
@@ -125,7 +132,9 @@ async function commonCallers(people: Household): Promise<Caller[]> {
     person('user', user, holding(...ofUser)),
     person('admin', admin, holding('*')),
     person('admin of another organization, who is not in the default one', elsewhere, holding(...ofUser, 'member:manage')),
-    { who: 'API token without actions', authorization: bearer(idle.token), expects: holding() },
+    { who: 'API token without actions', authorization: bearer(idle.token), expects: reading([]) },
+    { who: 'API token that reads devices', authorization: bearer(devices.token), expects: reading(['device']) },
+    { who: 'API token that reads everything', authorization: bearer(reader.token), expects: reading('all') },
     { who: 'API token of an admin', authorization: bearer(mighty.token), expects: holding('*') },
     { who: 'edge', authorization: edgeCredential(people), expects: machine },
     unknown('credential of an edge that nobody knows', `Basic ${Buffer.from('svc_ak_2:svc_sk_2').toString('base64')}`),

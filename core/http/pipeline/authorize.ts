@@ -1,9 +1,11 @@
 import { allows } from '../../auth/index.ts';
-import { type Access, type Principal, SvcError } from '../../sdk/index.ts';
+import { type Principal, SvcError } from '../../sdk/index.ts';
+import type { CompiledRoute } from '../routes/route-table.ts';
 
-/** Decides by the matched route's declaration and nothing else. */
-export function authorize(principal: Principal, access: Access, params: Readonly<Record<string, unknown>>, credentialShown: boolean): void {
-  if (allows(principal, access, params)) {
+/** Decides by the matched route's declaration and owner, and nothing else. */
+export function authorize(principal: Principal, route: CompiledRoute, params: Readonly<Record<string, unknown>>, credentialShown: boolean): void {
+  const [{ access, method }, area] = [route.declaration, route.owner.pluginId];
+  if (allows(principal, access, params, area, method !== 'GET')) {
     return;
   }
   if (principal.kind === 'anonymous') {
@@ -13,13 +15,13 @@ export function authorize(principal: Principal, access: Access, params: Readonly
       { reason: credentialShown ? 'auth.credential_invalid' : 'auth.credential_missing' },
     );
   }
-  const needed = typeof access === 'object' ? access.action : access;
   const own = principal.kind === 'token' ? 'API token' : 'role';
+  const needed = typeof access === 'object' ? access.action : access === 'any' && own !== 'role' ? `read:${area}` : access;
   throw new SvcError(
     'forbidden',
-    needed.includes(':') || needed === 'webshell' ? `your ${own} does not hold ${needed}` : `this is only for ${audience[needed] ?? needed}`,
+    needed.includes(':') || needed === 'webshell' ? `your ${own} does not hold ${needed}` : `this is only for ${audience[needed] ?? 'people and API tokens, not for edges'}`,
     { reason: 'auth.not_allowed' },
   );
 }
 
-const audience: Readonly<Record<string, string>> = { admin: 'administrators', machine: 'edges', any: 'people and API tokens, not for edges' };
+const audience: Readonly<Record<string, string>> = { admin: 'administrators', machine: 'edges' };

@@ -54,7 +54,7 @@ async function answer(exchange: Exchange, served: Served): Promise<void> {
     if (asking) {
       await asking;
     }
-    authorize(exchange.principal, declaration.access, exchange.params, exchange.credential !== undefined);
+    authorize(exchange.principal, route, exchange.params, exchange.credential !== undefined);
   }
   if (front.crowded.has(req.socket)) {
     peopleOnly(exchange);

@@ -95,7 +95,7 @@ function checkAccess({ access }: RouteDeclaration, names: readonly string[], ref
     refuse('says nothing about access; declare who may call it, for example access: "any"');
   }
   const guarded = typeof access === 'object' ? access.action : access;
-  const plain = typeof access === 'object' ? ['admin'] : ['public', 'any', 'admin', 'machine', 'webshell'];
+  const plain = typeof access === 'object' ? ['admin'] : ['public', 'known', 'any', 'admin', 'machine', 'webshell'];
   if (!plain.includes(guarded) && !action.test(guarded)) {
     refuse(`has the access "${String(guarded)}", which is neither one of ${plain.join(', ')} nor an action such as "edge:create"`);
   }

@@ -54,7 +54,8 @@ async function mayStay({ front, credential, principal, served, params }: Exchang
       return true;
     }
     const known = await identify(front, current, credential!);
-    return principalKey(known) === principalKey(principal) && allows(known, served!.route.declaration.access, params);
+    const { declaration, owner } = served!.route;
+    return principalKey(known) === principalKey(principal) && allows(known, declaration.access, params, owner.pluginId, declaration.method !== 'GET');
   } finally {
     leases.unpin(current);
   }

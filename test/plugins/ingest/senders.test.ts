@@ -180,7 +180,7 @@ describe('agents of metrics', () => {
 
 test('a Grafana asks and follows with an API token as its password', async (t) => {
   const house = await ingestHouse(t, { stores: ['metricsdb', 'logs'] });
-  const authorization = basic('grafana', await house.apiToken('viewer', []));
+  const authorization = basic('grafana', await house.apiToken('viewer', ['read:*']));
   const status = async (path: string, init: Omit<RequestInit, 'headers'> & { readonly headers?: Readonly<Record<string, string>> } = {}): Promise<number> => {
     const answer = await house.fetch(path, { ...init, headers: { authorization, ...init.headers } });
     await answer.arrayBuffer();

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
 
 import Database from 'better-sqlite3';
@@ -30,14 +31,14 @@ test('an API token is shown once, stored as a hash, and acts as its maker', asyn
   const house = await sessionHouse(t);
   const { ask, signIn } = house;
   const { access_token: access } = await signIn('bob@example.org');
-  const made = await ask('POST', '/api/v1/tokens', { token: access, body: { name: 'ci', expires_at: june, actions: ['lamp:switch'] } });
+  const made = await ask('POST', '/api/v1/tokens', { token: access, body: { name: 'ci', expires_at: june, actions: ['lamp:switch', 'read:lamp'] } });
   const { token, ...shown } = made.body;
   assert.match(token, /^svc_pat_[\w-]{43}$/);
   const expected = {
     id: 1,
     user_id: 2,
     name: 'ci',
-    actions: ['lamp:switch'],
+    actions: ['lamp:switch', 'read:lamp'],
     created_at: '2026-01-02T03:04:05.000Z',
     expires_at: '2026-06-01T00:00:00.000Z',
     last_used_at: null,
@@ -50,7 +51,7 @@ test('an API token is shown once, stored as a hash, and acts as its maker', asyn
   database.close();
   assert.ok(!stored.includes(String(token).slice(8)));
   const { body: principal } = await ask('GET', '/api/v1/lamp/look', { token });
-  const grants = ['lamp:switch'];
+  const grants = ['lamp:switch', 'read:lamp'];
   assert.deepEqual(principal, {
     kind: 'token',
     id: '2',
@@ -75,6 +76,9 @@ test('a token can do what it names and what its person may, and nothing else', a
   };
   const tokens = {
     nothing: await make(house, ada.access_token, []),
+    'read:lamp': await make(house, bob.access_token, ['read:lamp']),
+    'read:*': await make(house, bob.access_token, ['read:*']),
+    'reading of another area': await make(house, bob.access_token, ['read:session']),
     'lamp:switch': await make(house, bob.access_token, ['lamp:switch']),
     'lamp:*': await make(house, bob.access_token, ['lamp:*']),
     'everything of an administrator': await make(house, ada.access_token, ['*']),
@@ -83,8 +87,9 @@ test('a token can do what it names and what its person may, and nothing else', a
   const allowed = async (): Promise<Record<string, string>> =>
     Object.fromEntries(await Promise.all(Object.entries(tokens).map(async ([name, { token }]) => [name, await may(token)])));
   assert.deepEqual(await allowed(), {
-    nothing: 'look',
-    'lamp:switch': 'look switch',
+    nothing: '',
+    ...{ 'read:lamp': 'look', 'read:*': 'look', 'reading of another area': '' },
+    'lamp:switch': 'switch',
     'lamp:*': 'look switch break',
     'everything of an administrator': 'look switch break sell',
     'lamp:* of an administrator': 'look switch break',
@@ -93,8 +98,9 @@ test('a token can do what it names and what its person may, and nothing else', a
   people.change(2, { grants: ['lamp:break'] });
   people.change(1, { grants: ['lamp:*'] });
   assert.deepEqual(await allowed(), {
-    nothing: 'look',
-    'lamp:switch': 'look',
+    nothing: '',
+    ...{ 'read:lamp': 'look', 'read:*': 'look', 'reading of another area': '' },
+    'lamp:switch': '',
     'lamp:*': 'look break',
     'everything of an administrator': 'look switch break',
     'lamp:* of an administrator': 'look switch break',
@@ -123,6 +129,7 @@ test('what is no token to make is refused by field', async (t) => {
     ['/name', { ...good, name: '' }],
     ['/actions/0', { ...good, actions: ['lamp:sw*'] }],
     ['/actions/0', { ...good, actions: ['lamp'] }],
+    ['/actions/0', { ...good, actions: ['read:cellar'] }],
     ['/actions/0', { ...good, actions: ['*:switch'] }],
     ['/hash', { ...good, hash: 'x' }],
     ['/id', { ...good, id: 1 }],
@@ -152,7 +159,7 @@ describe('an API token is refused', () => {
     test(sentence, async (t) => {
       const house = await sessionHouse(t);
       const { access_token: access } = await house.signIn('bob@example.org');
-      const made = await make(house, access, ['lamp:switch']);
+      const made = await make(house, access, ['read:lamp']);
       assert.equal(await house.statusOf(made.token), 200);
       await end(house, made, access);
       assert.equal(await house.statusOf(made.token), 401);
@@ -162,14 +169,26 @@ describe('an API token is refused', () => {
 
 test('an API token outlives a reload, and a new password ends it for good', async (t) => {
   const house = await sessionHouse(t);
-  const { token } = await make(house, (await house.signIn('bob@example.org')).access_token, []);
+  const { token } = await make(house, (await house.signIn('bob@example.org')).access_token, ['read:lamp']);
   await house.house.reload('session');
   assert.equal(await house.statusOf(token), 200);
   house.people.change(2, { version: 1 });
   await house.house.reload('session');
   assert.equal(await house.statusOf(token), 401);
-  const fresh = await make(house, (await house.signIn('bob@example.org')).access_token, []);
+  const fresh = await make(house, (await house.signIn('bob@example.org')).access_token, ['read:lamp']);
   assert.equal(await house.statusOf(fresh.token), 200);
+});
+
+test('tokens from before reading was an action of its own go on reading', async (t) => {
+  const migration = readFileSync(new URL('../../../plugins/session/migrations/004-reading.sql', import.meta.url), 'utf8');
+  const database = new Database(':memory:');
+  t.after(() => database.close());
+  database.exec('create table session_api_tokens (actions text)');
+  const before = ['[]', '["lamp:switch"]', '["lamp:*","edge:create"]', '["*"]'];
+  before.forEach((actions) => database.prepare('insert into session_api_tokens values (?)').run(actions));
+  database.exec(migration);
+  const after = database.prepare('select actions from session_api_tokens').pluck().all();
+  assert.deepEqual(after, ['["read:*"]', '["lamp:switch","read:*"]', '["lamp:*","edge:create","read:*"]', '["*"]']);
 });
 
 test('a token that is made while the password is reset is as old as the session it is made in', async (t) => {
@@ -195,7 +214,9 @@ test('a token from before versions were remembered holds while nothing has chang
   house.people.change(3, { status: 'active' });
   const tokens = [2, 3].map((owner) => ({ owner, token: `svc_pat_${String(owner).repeat(43)}` }));
   const database = new Database(`${house.house.dataDir}/svc.db`);
-  const insert = database.prepare(`insert into session_api_tokens (user_id, name, hash, actions, created_at, expires_at) values (?, 'old', ?, '[]', 0, ?)`);
+  const insert = database.prepare(
+    `insert into session_api_tokens (user_id, name, hash, actions, created_at, expires_at) values (?, 'old', ?, '["read:lamp"]', 0, ?)`,
+  );
   for (const { owner, token } of tokens) {
     insert.run(owner, digest(token), house.clock.now() + day);
   }
@@ -236,7 +257,7 @@ test("somebody else's token is not found, and their list is for administrators",
 
 test('the operator makes tokens for people, within what those may', async (t) => {
   const { ask, house, statusOf } = await sessionHouse(t);
-  const body = { name: 'cli', expires_at: june, actions: ['lamp:switch'] };
+  const body = { name: 'cli', expires_at: june, actions: ['lamp:switch', 'read:lamp'] };
   assert.equal((await ask('POST', '/api/v1/tokens', { token: house.token, body })).status, 400, 'for whom?');
   assert.equal((await ask('POST', '/api/v1/tokens', { token: house.token, body: { ...body, user_id: 99 } })).status, 400);
   assert.equal((await ask('POST', '/api/v1/tokens', { token: house.token, body: { ...body, user_id: 3 } })).status, 400, 'a viewer may not switch');
@@ -256,7 +277,7 @@ test('one person has at most fifty tokens', async (t) => {
 test('when a token was last used is known after the room was put down', async (t) => {
   const house = await sessionHouse(t);
   const { access_token: access } = await house.signIn('bob@example.org');
-  const { token } = await make(house, access, []);
+  const { token } = await make(house, access, ['read:lamp']);
   house.clock.move(60_000);
   await house.statusOf(token);
   await house.house.reload('session');

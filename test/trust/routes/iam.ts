@@ -2,8 +2,8 @@ import type { Area } from '../area.ts';
 
 export const area: Area = {
   routes: `
-    GET     /api/v1/me                           any
-    GET     /api/v1/self                         any
+    GET     /api/v1/me                           known
+    GET     /api/v1/self                         known
     GET     /api/v1/users                        any
     POST    /api/v1/users                        admin
     GET     /api/v1/users/{id}                   any

@@ -8,8 +8,8 @@ export const area: Area = {
     POST    /api/v1/auth/refresh     public
     POST    /api/v1/auth/register    public
     POST    /api/v1/auth/setup       public
-    POST    /api/v1/auth/logout      any
-    POST    /api/v1/auth/logout-all  any
+    POST    /api/v1/auth/logout      known
+    POST    /api/v1/auth/logout-all  known
     GET     /api/v1/sessions         any
     DELETE  /api/v1/sessions/{id}    any
     GET     /api/v1/tokens           any
