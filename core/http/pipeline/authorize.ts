@@ -19,7 +19,9 @@ export function authorize(principal: Principal, route: CompiledRoute, params: Re
   const needed = typeof access === 'object' ? access.action : access === 'any' && own !== 'role' ? `read:${area}` : access;
   throw new SvcError(
     'forbidden',
-    needed.includes(':') || needed === 'webshell' ? `your ${own} does not hold ${needed}` : `this is only for ${audience[needed] ?? 'people and API tokens, not for edges'}`,
+    needed.includes(':') || needed === 'webshell'
+      ? `your ${own} does not hold ${needed}`
+      : `this is only for ${audience[needed] ?? 'people and API tokens, not for edges'}`,
     { reason: 'auth.not_allowed' },
   );
 }
