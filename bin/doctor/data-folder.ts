@@ -40,7 +40,7 @@ export const secretKey =
       ? fail(
           subject,
           `${file} is missing, and the data was made with it`,
-          'put the file back from a backup made --with-key; without it the secrets in the data cannot be opened',
+          `put the file back from a backup made --with-key; svc does not start without it, or with another: that gives up the secrets in the data (openssl rand -base64 32)`,
         )
       : ok(subject, 'made by the first start');
   };

@@ -43,9 +43,8 @@ const isGiven = (token: Principal, area: string, acts: boolean): boolean =>
   holds(token, `read:${area}`) || (acts && token.grants.some((grant) => grant.startsWith(`${area}:`)));
 
 /** Only a signed-in user is themself: an API token is scoped by its grants and nothing else. */
-function isSelf(principal: Principal, id: unknown): boolean {
-  return principal.kind === 'user' && (typeof id === 'string' || typeof id === 'number') && String(id) === principal.id;
-}
+const isSelf = ({ kind, id: own }: Principal, id: unknown): boolean =>
+  kind === 'user' && (typeof id === 'string' || typeof id === 'number') && String(id) === own;
 
 const grantsOf = ({ grants }: Principal): Grants => compiled.get(grants) ?? compile(grants);
 

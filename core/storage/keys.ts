@@ -19,10 +19,14 @@ export class KeyRing {
   /** The data folder keeps the newest key; otherwise whoever starts svc gives it. */
   readonly isOwn: boolean;
 
-  constructor(dataDir: string, given: readonly string[] = []) {
+  /** `sealed`: there is data already, some of which a key that is gone has sealed. */
+  constructor(dataDir: string, given: readonly string[] = [], sealed = false) {
     this.#dataDir = dataDir;
     this.isOwn = given.length === 0;
     if (!existsSync(keyFile(dataDir)) && this.isOwn) {
+      if (sealed) {
+        throw new SvcError('unavailable', `the key that seals the secrets of ${dataDir} is gone: ${putBack(keyFile(dataDir))}, or set SVC_SECRET_KEY`);
+      }
       writeKeys(dataDir, [randomBytes(32)]);
     }
     for (const key of [...this.#inFile(), ...given.map((text) => parseKey(text, 'SVC_SECRET_KEY'))]) {
@@ -64,18 +68,12 @@ export class KeyRing {
   /** A key for one purpose; knowing it tells nothing about the master or about other purposes. */
   derive(purpose: string, kid = this.#newest): KeyObject {
     const label = `${kid} ${purpose}`;
-    let key = this.#derived.get(label);
-    if (key === undefined) {
-      key = createSecretKey(Buffer.from(hkdfSync('sha256', this.#masters.get(kid)!, 'svc', purpose, 32)));
-      this.#derived.set(label, key);
-    }
+    const key = this.#derived.get(label) ?? createSecretKey(Buffer.from(hkdfSync('sha256', this.#masters.get(kid)!, 'svc', purpose, 32)));
+    this.#derived.set(label, key);
     return key;
   }
 
-  #inFile(): Buffer[] {
-    const file = keyFile(this.#dataDir);
-    return existsSync(file) ? readKeys(file) : [];
-  }
+  readonly #inFile = (): Buffer[] => (existsSync(keyFile(this.#dataDir)) ? readKeys(keyFile(this.#dataDir)) : []);
 
   #add(key: Buffer): void {
     this.#newest = idOf(key);
@@ -94,7 +92,7 @@ export function readKeys(file: string): Buffer[] {
   }
   const lines = readFileSync(file, 'utf8').split('\n').filter(Boolean);
   if (lines.length === 0) {
-    throw new SvcError('unavailable', `${file} is empty: put the key back from your backup, or delete the file to start with a new key`);
+    throw new SvcError('unavailable', `${file} is empty: ${putBack(file)}`);
   }
   return lines.map((line) => parseKey(line, file));
 }
@@ -104,6 +102,9 @@ export function writeKeys(dataDir: string, keys: readonly Buffer[]): void {
   mkdirSync(join(dataDir, 'keys'), { recursive: true, mode: 0o700 });
   writeDurably(keyFile(dataDir), linesOf(keys), 0o600);
 }
+
+const putBack = (file: string): string =>
+  `put ${file} back from a backup made --with-key, or give those secrets up, and all sessions, with "(umask 077; openssl rand -base64 32 > ${file})"`;
 
 const linesOf = (keys: readonly Buffer[]): string => keys.map((key) => `${key.toString('base64url')}\n`).join('');
 

@@ -93,8 +93,8 @@ async function openParts(options: StorageOptions, onFailure: (close: () => unkno
 
   const lock = new DataLock(dataDir, { ...options, now });
   onFailure(() => lock.release());
-  const ring = new KeyRing(dataDir, options.secretKeys);
   const existed = existsSync(file);
+  const ring = new KeyRing(dataDir, options.secretKeys, existed);
   recover(dataDir, file, { nativeBinding });
 
   const report = (code: string): void => guard.report(code);

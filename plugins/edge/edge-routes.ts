@@ -1,6 +1,7 @@
 import { Processes } from 'svc/edge-protocol';
 import { covers, listRoute, type Principal, route, type RouteDeclaration } from 'svc/sdk';
 
+import { readsArguments } from './arguments.ts';
 import type { Conflicts } from './connection/conflicts.ts';
 import type { EdgeSecrets } from './connection/edge-secrets.ts';
 import type { Edges } from './edges.ts';
@@ -8,9 +9,6 @@ import type { LiveAnswers } from './live-answers.ts';
 import { EdgeDraft, EdgeId, EdgeItem, EdgeQuery, NewEdge, ProcessQuery, ResolveRequest, RotateRequest, Snapshot } from './schema.ts';
 
 const path = '/api/v1/edges';
-
-/** Command lines carry secrets that no table of programs knows. */
-const readsArguments = ({ grants }: Principal): boolean => grants.some((grant) => covers(grant, 'edge:arguments'));
 
 const tellsMachinesApart = ({ grants }: Principal): boolean => grants.some((grant) => covers(grant, 'edge:resolve'));
 

@@ -3,6 +3,7 @@ import { canonicalMetrics } from 'svc/probe';
 import { SvcError } from 'svc/sdk';
 import type { Static } from 'typebox';
 
+import { withoutArguments } from './arguments.ts';
 import type { EdgeFleet } from './contract.ts';
 import type { ProcessQuery, Snapshot } from './schema.ts';
 import { shapeCheck } from './shape-check.ts';
@@ -28,7 +29,7 @@ export class LiveAnswers {
     }
     const { sampled_at, processes } = answer;
     const shown = processes.slice(0, top);
-    return { sampled_at, processes: whole ? shown : shown.map((one) => ({ ...one, cmdline: one.name })) };
+    return { sampled_at, processes: whole ? shown : shown.map(withoutArguments) };
   }
 
   async snapshot(edgeId: number, signal: AbortSignal): Promise<Static<typeof Snapshot>> {

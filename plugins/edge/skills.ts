@@ -4,6 +4,7 @@ import { type OfferedSkill, SkillAnswer, SkillList, type SkillOrder } from 'svc/
 import { redactValue } from 'svc/probe';
 import { type AuditTrailContract, type Clock, covers, type Handle, type Ids, isSvcError, messageOf, type Principal, SvcError, type Tables } from 'svc/sdk';
 
+import { namesOnly, readsArguments } from './arguments.ts';
 import type { EdgeCapabilities, EdgeFleet, FleetSkills, SkillRequest } from './contract.ts';
 import type { EdgeTables } from './tables.ts';
 import { shapeCheck } from './shape-check.ts';
@@ -94,7 +95,11 @@ export class RemoteSkills implements FleetSkills {
     return skill;
   }
 
-  async #ask({ edgeId, key, params, id }: Execution, skill: OfferedSkill, { timeoutMs: wished = usualMs, signal }: SkillRequest): Promise<SkillAnswer> {
+  async #ask(
+    { edgeId, key, params, principal, id }: Execution,
+    skill: OfferedSkill,
+    { timeoutMs: wished = usualMs, signal }: SkillRequest,
+  ): Promise<SkillAnswer> {
     const changes = skill.class !== 'safe';
     const timeoutMs = Math.max(1, Math.min(mostMs, Math.floor(wished)));
     const order: SkillOrder = { key, params, timeout_ms: timeoutMs, audit_id: id };
@@ -103,7 +108,8 @@ export class RemoteSkills implements FleetSkills {
     if (!this.#isAnswer(answer)) {
       throw new SvcError('upstream_error', `the answer of edge ${edgeId} is no answer of a skill; upgrade its agent`);
     }
-    return answer;
+    // By the field and not by the key: another version, or a plugin of the owner, may list processes elsewhere.
+    return readsArguments(principal) ? answer : { ...answer, result: namesOnly(answer.result) };
   }
 
   async #record({ edgeId, key, params, principal, id, approval }: Execution, { status, error, after }: Outcome): Promise<void> {

@@ -5,7 +5,7 @@ import { test } from 'node:test';
 
 import { createBackup, type Manifest, verifyBackup } from '../../bin/backup/backup.ts';
 import { restoreBackup } from '../../bin/backup/restore.ts';
-import type { Storage } from '../../core/storage/index.ts';
+import { type Storage, writeKeys } from '../../core/storage/index.ts';
 import { addonFile } from '../addon.ts';
 import { inFolder, type Notes, notesMigration, openIn } from '../storage/folder.ts';
 
@@ -59,7 +59,8 @@ test('a backup made under full write load holds every write that was acknowledge
     assert.deepEqual(await verifyBackup(join(dir, 'backup'), product), manifest);
     const restored = join(dir, 'elsewhere');
     assert.equal((await restoreBackup(join(dir, 'backup'), restored, product)).aside, undefined);
-    const copy = await openIn(restored);
+    await assert.rejects(openIn(restored), /is gone/, 'the key is not in it, and another is not made in silence');
+    const copy = await openIn(restored, { secretKeys: ['ab'.repeat(32)] });
     assert.equal((await texts(copy)).length, manifest.tables['notes_note']);
     await copy.close();
   }));
@@ -97,6 +98,7 @@ test('a restore brings the data and its secrets back, and keeps what was live as
 
     const other = join(dir, 'other');
     cpSync(aside!, other, { recursive: true });
+    writeKeys(other, [Buffer.alloc(32, 7)]);
     storage = await openIn(other);
     assert.deepEqual(await texts(storage), ['old', 'after the backup']);
     const own = storage.secrets('notes').seal(place, 'own');
@@ -178,7 +180,7 @@ test('a log that a killed service left behind is not replayed into the restored 
       [killed, ['one']],
       [aside!, ['one', 'in the log only']],
     ] as const) {
-      const again = await openIn(folder);
+      const again = await openIn(folder, { secretKeys: ['ab'.repeat(32)] });
       assert.deepEqual(await texts(again), expected);
       await again.close();
     }

@@ -105,12 +105,25 @@ test('a given key needs no file, the newest seals, and older ones still open', (
     }
   }));
 
-test('with the key lost the service starts, and says of each secret what to do', () =>
+test('with the key lost there is no start until it is put back or given up, and then each secret says what to do', () =>
   inFolder(async (dir) => {
     const before = await openIn(dir);
     const sealed = before.secrets('iam').seal(place, 'hush');
     await before.close();
-    rmSync(join(dir, 'keys'), { recursive: true });
+    const file = join(dir, 'keys', 'secret.key');
+    const key = readFileSync(file);
+    rmSync(file);
+    await assert.rejects(openIn(dir), (error: Error) =>
+      /is gone: put \S+secret\.key back from a backup.*openssl rand.* or set SVC_SECRET_KEY/.test(error.message),
+    );
+    assert.ok(!existsSync(file), 'no other key has taken its place');
+
+    writeFileSync(file, key, { mode: 0o600 });
+    const restored = await openIn(dir);
+    assert.equal(restored.secrets('iam').open(place, sealed), 'hush');
+    await restored.close();
+
+    writeFileSync(file, `${Buffer.alloc(32, 9).toString('base64')}\n`, { mode: 0o600 });
     const after = await openIn(dir);
     assert.throws(
       () => after.secrets('iam').open(place, sealed),

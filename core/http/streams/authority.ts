@@ -6,13 +6,11 @@ import type { Exchange } from '../pipeline/exchange.ts';
 /** Checks in a row that may fail before the stream is ended. */
 const mostUnanswered = 3;
 
-const unwatched = (): void => undefined;
-
 /** Asks again and again whether the caller of a long-lived call may still be here; the returned function ends it. */
 export function watchAuthority(exchange: Exchange, ended: () => void): () => void {
   const { front, credential, served } = exchange;
   if (credential === undefined || served!.route.declaration.access === 'public') {
-    return unwatched;
+    return () => undefined;
   }
   let unanswered = 0;
   let asking = false;

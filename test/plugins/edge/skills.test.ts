@@ -43,6 +43,18 @@ test('skills of a machine are used by those who may, and every use stands in the
     ['file_tail', 'service_restart', 'wipe'],
   );
 
+  await t.test('arguments of processes are for who holds edge:arguments here, too, wherever they stand in an answer', async () => {
+    const before = reply;
+    const processes = [{ pid: 1, name: 'mysql', cmdline: 'mysql -ppw' }, { cmdline: 'no name' }];
+    reply = (order) => ({ ...(before(order) as object), result: { sampled_at: 'x', processes } });
+    const seen = async (...grants: string[]) => (await skills.execute(keys.id, 'file_tail', {}, { principal: principal('1', ...grants) })).result;
+    assert.deepEqual(await seen('device:read'), { sampled_at: 'x', processes: [{ pid: 1, name: 'mysql', cmdline: 'mysql' }, { cmdline: '' }] });
+    assert.deepEqual(await seen('device:read', 'edge:arguments'), { sampled_at: 'x', processes });
+    reply = before;
+    asked.length = 0;
+    rows.length = 0;
+  });
+
   await t.test('to look takes the right to read devices, or to this skill', async () => {
     const params = { path: '/var/log/a', password: 'hunter2' };
     for (const grant of ['device:read', 'device:*', 'skill:file_tail', 'skill:*', '*']) {
