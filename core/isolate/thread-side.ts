@@ -74,7 +74,6 @@ class Served {
 
   serve(open: (setup: ThreadSetup) => Promise<ThreadService>): void {
     this.#port.on('message', (message: ToThread) => this.#hear(message));
-    this.#standBack();
     this.#opening = this.#open(open);
   }
 
@@ -97,6 +96,7 @@ class Served {
         every: (ms, work) => this.#repeats.every(ms, work),
         after: (ms, work) => this.#repeats.after(ms, work),
       });
+      this.#standBack();
       this.#say({ t: 'opened' });
     } catch (error) {
       await this.#repeats.end();

@@ -6,7 +6,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 
 import { parcels } from '../bench/front-bodies.ts';
 import type { Outcome, Row } from '../exercise.ts';
-import { cpuSeconds, startWholeHouse, type WholeHouse } from '../whole-house.ts';
+import { cpuSeconds, startWholeHouse, threadCpuSeconds, type WholeHouse } from '../whole-house.ts';
 import { fillUp } from './telemetry-crash.ts';
 import { parcelOf, readBack, type Signal, signals } from './telemetry-crash-model.ts';
 import { type Filled, fillLogs, fillMetrics, fillTraces } from './telemetry-restart-fill.ts';
@@ -15,6 +15,7 @@ const mebibyte = 1024 * 1024;
 const mostMs = 5_000;
 const mostSlackBytes = 64 * mebibyte;
 const markers = 5;
+const events: Readonly<Record<Signal, string>> = { metrics: 'metricsdb.opened', logs: 'logs.opened', traces: 'traces.opened' };
 const plugins: Readonly<Record<Signal, string>> = { metrics: 'metricsdb', logs: 'logs', traces: 'traces' };
 
 /**
@@ -36,6 +37,7 @@ export async function run({
       traces: await fillTraces(dataDir, megabytes * mebibyte, now),
     };
     const starts: Row[] = [];
+    const steps: Row[] = [];
     house = await startWholeHouse({ dataDir });
     await fillUp(house, fill);
     for (let kill = 1; kill <= kills; kill++) {
@@ -44,17 +46,25 @@ export async function run({
       const logBytes = Object.fromEntries(signals.map((signal) => [`${signal} log, MB`, Math.round(bytesIn(dataDir, signal) / mebibyte)]));
       await killAmidPushes(house);
       const began = performance.now();
-      house = await startWholeHouse({ dataDir });
+      const beganAt = Date.now();
+      house = await startWholeHouse({ dataDir, environment: { SVC_LOG_LEVEL: 'info' } });
       const cpu = cpuSeconds(house.pid);
-      await Promise.all(signals.map((signal) => demandAnswers(house!, signal, epoch, filled[signal].middleMs)));
+      const answered = await Promise.all(
+        signals.map(async (signal) => {
+          await demandAnswers(house!, signal, epoch, filled[signal].middleMs);
+          return [signal, performance.now() - began] as const;
+        }),
+      );
       const answeredMs = performance.now() - began;
       const allCpu = cpuSeconds(house.pid);
+      steps.push(...answered.map(([signal, ms]) => ({ kill, ...stepsOf(house!.output(), signal, beganAt), 'answers, ms': Math.round(ms) })));
       starts.push({
         kill,
         'ready, ms': Math.round(house.readyMs),
         'all three answer, ms': Math.round(answeredMs),
         'CPU until ready, s': cpu,
         'CPU until they answer, s': allCpu,
+        'of it the thread of requests, s': threadCpuSeconds(house.pid, house.pid),
         ...logBytes,
       });
     }
@@ -77,11 +87,21 @@ export async function run({
       'slowest until all three answer, ms (goal 5000)': slowest,
       stores: rows,
       starts,
+      steps,
     };
   } finally {
     await house?.end('SIGKILL');
     rmSync(dataDir, { recursive: true, force: true });
   }
+}
+
+/** What a store has told of its opening: when it ended after the start of the process, and how long its steps took. */
+function stepsOf(output: string, signal: Signal, beganAt: number): Row {
+  const line = output.split('\n').find((text) => text.includes(`"event":"${events[signal]}"`));
+  assert.ok(line !== undefined, `${signal}: the store told of its opening`);
+  const told = JSON.parse(line.slice(line.indexOf('{'))) as Readonly<Record<string, string | number>>;
+  const steps = ['open', 'catalogue', 'wal', 'blocks', 'streams', 'replay'].map((step) => [`${step}, ms`, told[`${step}_ms`] ?? 0] as const);
+  return { store: signal, 'open at, ms': new Date(told['time']!).getTime() - beganAt, records: told['records'] ?? 0, ...Object.fromEntries(steps) };
 }
 
 const mb = (bytes: number): number => Math.round((bytes / mebibyte) * 10) / 10;

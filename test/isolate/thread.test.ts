@@ -52,7 +52,8 @@ test(
   async (t) => {
     const before = getPriority();
     const thread = await loom(t);
-    assert.equal(await thread.call<number>('priority'), Math.min(19, before + 10));
+    const open = Math.min(19, before + 10);
+    assert.deepEqual(await thread.call('priority'), { opening: before, open }, 'an opening, which requests wait for, does not stand back');
     assert.equal(getPriority(), before, 'that of this thread stays');
   },
 );

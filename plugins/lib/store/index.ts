@@ -7,6 +7,7 @@ export * from './crc32.ts';
 export * from './damage-book.ts';
 export * from './disk.ts';
 export * from './inflate.ts';
+export * from './opening-steps.ts';
 export * from './otlp-json.ts';
 export * from './otlp.ts';
 export * from './proto-writer.ts';

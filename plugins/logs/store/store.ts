@@ -9,6 +9,7 @@ import {
   diskSpace,
   type DiskSpace,
   openCatalogue,
+  OpeningSteps,
   openWal,
   type RetentionLimits,
   sectionCache,
@@ -96,7 +97,9 @@ const retentionBytes = 10 * 1024 ** 3;
 /** Opens the store in its folder, bringing back what was acknowledged and is in no block. */
 export async function openLogStore(options: LogStoreOptions): Promise<LogStore> {
   const { folder, log } = options;
+  const steps = new OpeningSteps();
   const catalogue = openCatalogue(join(folder, 'catalogue.db'), schemaSql, { log });
+  steps.end('catalogue');
   try {
     const wal = await openWal({
       folder: join(folder, 'wal'),
@@ -104,8 +107,10 @@ export async function openLogStore(options: LogStoreOptions): Promise<LogStore> 
       segmentBytes: options.cuts?.segmentBytes ?? usualCuts.segmentBytes,
       ...(options.walFiles && { files: options.walFiles }),
     });
+    steps.end('wal');
     const store = new Store(options, catalogue, wal);
-    await store.replay();
+    steps.end('streams');
+    await store.replay(steps);
     return store;
   } catch (error) {
     catalogue.close();
@@ -168,7 +173,7 @@ class Store implements LogStore {
   }
 
   /** What is much goes into blocks on the way, so that starting needs no more memory than running. */
-  async replay(): Promise<void> {
+  async replay(steps: OpeningSteps): Promise<void> {
     for (const { cutRecord } of this.#streams.all()) {
       this.#intake.startAfter(cutRecord);
     }
@@ -178,7 +183,9 @@ class Store implements LogStore {
     });
     const since = Math.min(...[...this.#streams.all()].map(oldestHeld));
     this.#damage.lost(this.#wal.damage, since, this.#now());
-    this.#log.info({ records, streams: this.#streams.size, held_bytes: this.#upkeep.heldBytes }, 'log store opened');
+    steps.end('replay');
+    const figures = { records, streams: this.#streams.size, held_bytes: this.#upkeep.heldBytes };
+    this.#log.info({ event: 'logs.opened', ...figures, ...steps.fields }, 'log store opened');
   }
 
   async push(format: PushFormat, body: Uint8Array, options: PushOptions): Promise<PushAnswer> {

@@ -2,7 +2,18 @@ import { join } from 'node:path';
 
 import type { Budget, Labels, Matcher } from 'svc/query';
 import { type Logger, SvcError } from 'svc/sdk';
-import { type Catalogue, type DiskLimits, diskSpace, type DiskSpace, openCatalogue, openWal, type StoreReport, type Wal, type WalOptions } from 'svc/store';
+import {
+  type Catalogue,
+  type DiskLimits,
+  diskSpace,
+  type DiskSpace,
+  openCatalogue,
+  OpeningSteps,
+  openWal,
+  type StoreReport,
+  type Wal,
+  type WalOptions,
+} from 'svc/store';
 
 import type { PushAnswer, SampleRow, Stamp } from '../contract.ts';
 import type { SeriesSource } from '../promql/source.ts';
@@ -47,17 +58,23 @@ const mostIdleBytes = 4 * 1_048_576;
 export async function openMetricsStore(options: MetricsStoreOptions): Promise<MetricsStore> {
   const { folder, log } = options;
   const limits = { ...defaultLimits, ...options.limits };
+  const steps = new OpeningSteps();
   const catalogue = openCatalogue(join(folder, 'catalogue.db'), catalogueSchema, { log });
+  steps.end('catalogue');
   try {
     const wal = await openWal({ folder: join(folder, 'wal'), log, ...options.wal });
     const floor = getState(catalogue.db, 'floor') ?? 0;
     await wal.drop(floor);
+    steps.end('wal');
     const head = new Head({ seed: options.seed ?? randomSeed(catalogue), window: limits.outOfOrderMs, maxSeries: limits.maxSeries });
     const replayed = await replay(wal, head, floor, log, new HeadSpill({ head, catalogue, limits, now: options.now, log }));
     const since = Math.min(getState(catalogue.db, 'boundary') ?? -Infinity, head.minTime);
     wal.damage.forEach(({ segment, what }) => catalogue.losses.add({ part: segment, cause: what, mint: since, maxt: options.now() }));
-    log.info({ series: head.index.live, ...replayed }, 'metrics head restored from the WAL');
-    return new MetricsStore(options, limits, catalogue, wal, head);
+    steps.end('replay');
+    const store = new MetricsStore(options, limits, catalogue, wal, head);
+    steps.end('blocks');
+    log.info({ event: 'metricsdb.opened', series: head.index.live, ...replayed, ...steps.fields }, 'metrics store opened');
+    return store;
   } catch (error) {
     catalogue.close();
     throw error;

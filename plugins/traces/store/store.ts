@@ -3,7 +3,7 @@ import { join } from 'node:path';
 
 import { type Logger, messageOf, SvcError } from 'svc/sdk';
 import { budget } from 'svc/query';
-import { type Catalogue, diskSpace, openCatalogue, openWal, RetentionClock, type StoreReport, type Wal } from 'svc/store';
+import { type Catalogue, diskSpace, openCatalogue, openWal, OpeningSteps, RetentionClock, type StoreReport, type Wal } from 'svc/store';
 
 import type { SearchWindow, SpanSource } from '../traceql/source.ts';
 import type { TraceSpans } from '../traceql/span.ts';
@@ -26,35 +26,24 @@ const schema = ['create table position (id integer primary key check (id = 1), s
 
 const mostWaitingHeads = 3;
 
-export async function openTracesStore({
-  folder,
-  log,
-  now,
-  monotonic,
-  limits: given,
-  disk: diskLimits,
-  files,
-  nativeBinding,
-}: TracesStoreOptions): Promise<TracesStore> {
-  const limits = { ...defaultLimits, ...given };
+export async function openTracesStore(options: TracesStoreOptions): Promise<TracesStore> {
+  const { folder, log, files, nativeBinding } = options;
+  const steps = new OpeningSteps();
   const catalogue = openCatalogue(join(folder, 'catalogue.db'), schema, { log, ...(nativeBinding !== undefined && { nativeBinding }) });
+  steps.end('catalogue');
   const wal = await openWal({ folder: join(folder, 'wal'), log, ...(files !== undefined && { files }) });
-  const store = new Store(
-    limits,
-    catalogue,
-    wal,
-    new BlockSet(catalogue, log),
-    log,
-    now,
-    diskSpace(folder, diskLimits),
-    new RetentionClock(catalogue, { now, monotonic, log }),
-  );
+  steps.end('wal');
+  const store = new Store(options, catalogue, wal);
+  steps.end('blocks');
   try {
     await store.replay();
   } catch (error) {
     await store.close();
     throw error;
   }
+  steps.end('replay');
+  const { blocks, headSpans } = store.stats();
+  log.info({ event: 'traces.opened', blocks, spans: headSpans, ...steps.fields }, 'trace store opened');
   return store;
 }
 
@@ -83,24 +72,17 @@ class Store implements TracesStore {
   #closed = false;
   readonly #totals = { accepted: 0, rejected: 0, trimmed: 0 };
 
-  constructor(
-    limits: TraceLimits,
-    catalogue: Catalogue,
-    wal: Wal,
-    blocks: BlockSet,
-    log: Logger,
-    now: () => number,
-    disk: ReturnType<typeof diskSpace>,
-    clock: RetentionClock,
-  ) {
+  constructor({ folder, log, now, monotonic, limits: given, disk }: TracesStoreOptions, catalogue: Catalogue, wal: Wal) {
+    const limits = { ...defaultLimits, ...given };
+    const blocks = new BlockSet(catalogue, log);
     this.#limits = limits;
     this.#catalogue = catalogue;
     this.#wal = wal;
     this.#blocks = blocks;
     this.#log = log;
     this.#now = now;
-    this.#clock = clock;
-    this.#disk = disk;
+    this.#clock = new RetentionClock(catalogue, { now, monotonic, log });
+    this.#disk = diskSpace(folder, disk);
     this.#metrics = new SpanMetrics(limits.metricSeries);
     this.#head = this.newHead();
     this.tables = { heads: () => [this.#head, ...this.#waiting.map(({ head }) => head)], blocks: () => blocks.blocks };
