@@ -105,7 +105,7 @@ export class Investigator {
       similarTo(subject, marks, surroundings),
       runbookFor(subject, findings.summary, surroundings),
     ]);
-    const suggested_actions = actionsFor(findings, snapshot, { runId: run.id, checks: this.#parts.checks() });
+    const suggested_actions = actionsFor(findings, snapshot, this.#parts.checks());
     const seconds = Math.round(clock.monotonic() - from) / 1_000;
     const body = buildReport(snapshot, findings, { run, raw, seconds, related_incidents, similar_past, suggested_actions, runbook });
     const change = {

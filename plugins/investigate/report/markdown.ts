@@ -88,7 +88,9 @@ const nextOf = ({ suggested_actions: actions, runbook }: Report): readonly strin
     ...(runbook?.matched_doc
       ? [`- Document: ${text(runbook.matched_doc.title)}, ${text(runbook.matched_doc.heading)} (${text(runbook.matched_doc.path)})`]
       : []),
-    ...actions.map(({ label, why, link: to }) => `- ${text(label)}: ${text(why)}${to === null ? '' : ` (${link(to)})`}`),
+    ...actions.map(({ label, why, link: to }) =>
+      to !== null && page.test(to) ? `- [${text(label)}](${to}): ${text(why)}` : `- ${text(label)}: ${text(why)}${to === null ? '' : ` (${link(to)})`}`,
+    ),
   ]);
 
 const ruledOutOf = ({ ruled_out: ruled }: Report): readonly string[] =>
@@ -163,6 +165,9 @@ const code = (query: string): string =>
     .replaceAll(/[\p{Cc}\p{Cf}]+/gu, ' ')
     .replaceAll('`', "'")
     .slice(0, 300);
+
+/** Of the console; a reader elsewhere reads what it is called. */
+const page = /^\/ui\/[\w/?=&.%-]*$/;
 
 /** Only what leads to a page or a route of svc. */
 const link = (to: string): string => (/^(?:https?:\/\/|\/api\/|playbook:\/\/)[^\s<>()"']*$/.test(to) ? `<${to}>` : text(to));

@@ -141,7 +141,7 @@ export const reportFields = {
       class: Type.Literal('safe', { description: 'display only: they read, and nothing runs by itself' }),
       tool: orNull(Type.String()),
       args: orNull(Facts),
-      link: orNull(Type.String()),
+      link: orNull(Type.String({ description: 'opens it: a page of the console, a route, or a document of the vault' })),
       why: Type.String(),
     }),
   ),

@@ -31,6 +31,8 @@ export interface SurroundingParts {
 }
 
 const spanMs = 10 * 60_000;
+/** Shown of the time before it began. */
+const hourMs = 3_600_000;
 const mostRelated = 20;
 const mostPast = 5;
 const pastLooked = 300;
@@ -145,14 +147,18 @@ export async function runbookFor(
   return url === undefined && matched === undefined ? null : { url: url ?? null, matched_doc: matched ?? null };
 }
 
+/** A page of the console, with all in it escaped that could end a link in markdown. */
+function pageOf(parts: readonly string[], query: Readonly<Record<string, string>> = {}): string {
+  const escaped = (text: string): string => encodeURIComponent(text).replaceAll(/[!'()*~]/g, (sign) => `%${sign.charCodeAt(0).toString(16).toUpperCase()}`);
+  const pairs = Object.entries(query).map(([name, value]) => `${name}=${escaped(value)}`);
+  return `/ui/${parts.map(escaped).join('/')}${pairs.length === 0 ? '' : `?${pairs.join('&')}`}`;
+}
+
 /** What to look at next: read-only, and run by a person. */
-export function actionsFor(
-  findings: Findings,
-  snapshot: Snapshot,
-  { runId, checks }: { readonly runId: number; readonly checks: ReadonlyMap<string, HostCheck> },
-): ReportBody['suggested_actions'] {
+export function actionsFor(findings: Findings, snapshot: Snapshot, checks: ReadonlyMap<string, HostCheck>): ReportBody['suggested_actions'] {
   const { root_cause: cause, hypotheses } = findings;
   const evidence = new Map(snapshot.evidence.map((one) => [one.id, one]));
+  const at = `${Math.floor((findings.onset_at - hourMs) / 1_000)}-${Math.ceil(snapshot.window.to / 1_000)}`;
   const actions: ReportBody['suggested_actions'] = [];
   const add = (label: string, why: string, more: Partial<ReportBody['suggested_actions'][number]>): void =>
     void actions.push({ label, class: 'safe', tool: null, args: null, link: null, why, ...more });
@@ -165,15 +171,15 @@ export function actionsFor(
     if (shown?.source.startsWith('metrics')) {
       const args = { query: shown.query, last: '2h' };
       add(`Look at ${indicator!.name} of ${name}`, 'it is what deviates most there', {
-        ...{ tool: 'metrics_range', args, link: `/api/v1/investigations/${runId}/evidence/${shown.id}/again` },
+        ...{ tool: 'metrics_range', args, link: pageOf(['explore'], { q: shown.query, at }) },
       });
     }
     const device = /^device:(\d+)$/.exec(node)?.[1];
     if (device !== undefined) {
-      add(`Look at what runs on ${name}`, 'the processes that use most of the machine', { link: `/api/v1/devices/${device}/processes` });
+      add(`Look at what runs on ${name}`, 'the processes that use most of the machine', { link: pageOf(['devices', device, 'processes']) });
+      const query = `{device_id="${device}"}`;
       add(`Read the logs of ${name}`, 'templates of the last hour, the new ones first', {
-        tool: 'logs_templates',
-        args: { query: `{device_id="${device}"}`, last: '1h' },
+        ...{ tool: 'logs_templates', args: { query, last: '1h' }, link: pageOf(['logs'], { q: query, at }) },
       });
     }
   }

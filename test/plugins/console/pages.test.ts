@@ -5,7 +5,9 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 
 import type { Browser } from 'playwright-core';
+import type { Findings, Snapshot } from 'svc/rca';
 
+import { actionsFor } from '../../../plugins/investigate/report/surroundings.ts';
 import { startWholeHouse, type WholeHouse } from '../../whole-house.ts';
 import { assertClean, barriers, openBrowser, openView, signIn, type View } from './browser.ts';
 import { hostile } from './hostile.ts';
@@ -189,6 +191,32 @@ test('the keyboard alone leads everywhere', { timeout: 120_000 }, async (t) => {
   assert.match(await page.locator('.query-wrong pre').innerText(), /\n {18}\^\^/, 'the mark stands under the word');
   view.forgive(/400/);
   assert.deepEqual(view.complaints, []);
+  await view.context.close();
+  return undefined;
+});
+
+test('what an investigation says to do next opens as the query that it was, in its time', { timeout: 120_000 }, async (t) => {
+  if (!browser) {
+    return t.skip('chromium is not installed');
+  }
+  const view = await signedIn();
+  const { page } = view;
+  const query = 'max by (job) (svc_process_uptime_seconds{job!~"a|b (c)"})';
+  const window = { from: Date.now() - 3_600_000, to: Date.now() };
+  const evidence = { id: 'E1', source: 'metrics', query };
+  const hypothesis = { node: 'device:7', node_name: 'host-7', indicator: { evidence: 'E1', name: 'uptime' } };
+  const snapshot = { evidence: [evidence], symptom: {}, checks: [], window } as unknown as Snapshot;
+  const findings = { root_cause: { node: 'device:7' }, hypotheses: [hypothesis], onset_at: Date.now() - 600_000 } as unknown as Findings;
+  const report = { status: 'ready', verdict: 'suspected', summary: 'host-7', suggested_actions: actionsFor(findings, snapshot, new Map()) };
+  await page.route('**/api/v1/alerts/incidents/1/investigation', (route) => route.fulfill({ json: report }));
+  await page.goto(`${house.url}/ui/incidents/1`);
+  await page.getByRole('link', { name: 'Look at uptime of host-7' }).click();
+  await page.getByText('Explore').locator('visible=true').first().waitFor();
+  const address = new URL(page.url());
+  assert.deepEqual([address.pathname, address.searchParams.get('q')], ['/ui/explore', query]);
+  // The span of the incident is chosen, in place of a length that ends now.
+  await page.locator('.filters .soft').getByText('–').waitFor();
+  await assertClean(view, 'the query of a report');
   await view.context.close();
   return undefined;
 });

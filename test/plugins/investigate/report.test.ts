@@ -20,6 +20,15 @@ test('an incident is investigated by itself: host, indicator and time are in the
   const { items } = await house.json(`/api/v1/alerts/incidents/${incident}/events?type=ai_initial_diagnosis`);
   assert.equal(items.length, 1);
   assert.match(items[0].message, /host-3/);
+  const links = new Map(report.suggested_actions.map(({ label, link }) => [label, link ?? '']));
+  const look = new URL(links.get('Look at node_cpu_usage_percent of host-3')!, 'http://svc');
+  assert.equal(look.pathname, '/ui/explore');
+  assert.equal(look.searchParams.get('q'), report.evidence.find(({ id }) => id === report.root_cause!.indicator!.evidence)!.query);
+  const [from, to] = look.searchParams.get('at')!.split('-').map(Number);
+  assert.ok(1_000 * from! < Date.parse(report.onset_at!) && Date.parse(report.onset_at!) <= 1_000 * to!);
+  assert.equal(links.get('Look at what runs on host-3'), '/ui/devices/3/processes');
+  assert.equal(new URL(links.get('Read the logs of host-3')!, 'http://svc').searchParams.get('q'), '{device_id="3"}');
+  assert.ok(report.markdown.includes(`- [Look at node_cpu_usage_percent of host-3](${look.pathname}${look.search})`), report.markdown);
   const told = await house.service(NoticeSource).background(incident);
   assert.equal(told?.diagnosis, items[0].message.split('\n')[0]);
 });
@@ -28,11 +37,11 @@ test('a check that complains about the cause brings its playbook among what to d
   const check = (name: string, node: string, ok: boolean) => ({ check: name, node, ok, interesting: !ok });
   const snapshot = {
     evidence: [],
-    symptom: { node: 'device:1' },
+    ...{ symptom: { node: 'device:1' }, window: { from: 0, to: 8 * 3_600_000 } },
     checks: [check('zombies', 'device:1', false), check('disk_full', 'device:2', false), check('inodes', 'device:2', true), check('swap', 'device:3', false)],
   } as unknown as Snapshot;
-  const findings = { root_cause: { node: 'device:2' }, hypotheses: [] } as unknown as Findings;
-  const actions = actionsFor(findings, snapshot, { runId: 1, checks: new Map(Object.entries(shippedChecks)) });
+  const findings = { root_cause: { node: 'device:2' }, hypotheses: [], onset_at: 7 * 3_600_000 } as unknown as Findings;
+  const actions = actionsFor(findings, snapshot, new Map(Object.entries(shippedChecks)));
   assert.deepEqual(
     actions.map(({ label, link }) => [label, link]),
     [

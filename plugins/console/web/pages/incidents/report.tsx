@@ -5,7 +5,7 @@ import { figure } from '../../frame/format.ts';
 import { address } from '../../frame/location.ts';
 import { say, words } from '../../frame/words.ts';
 import { attempt } from '../../kit/dialog.tsx';
-import { Markdown } from '../../kit/markdown.tsx';
+import { Link, Markdown } from '../../kit/markdown.tsx';
 import { Button, Empty, Section, Skeleton } from '../../kit/parts.tsx';
 import { Mark, Tag, type Tone } from '../../kit/status.tsx';
 import { Time } from '../../kit/time.tsx';
@@ -58,9 +58,20 @@ interface ReportOf {
   readonly suggested_actions?: readonly { readonly label: string; readonly why: string; readonly link: string | null }[];
   readonly ruled_out?: readonly { readonly node: string; readonly text: string }[];
   readonly not_seen?: readonly { readonly kind: string; readonly text: string }[];
-  readonly evidence?: readonly { readonly id: string; readonly kind: string; readonly source: string; readonly query: string }[];
+  readonly evidence?: readonly Evidence[];
   readonly markdown?: string;
 }
+
+interface Evidence {
+  readonly id: string;
+  readonly kind: string;
+  readonly source: string;
+  readonly query: string;
+  readonly window: { readonly from: string; readonly to: string };
+}
+
+/** As the address of a page says a span: seconds. */
+const spanOf = ({ from, to }: Evidence['window']): string => `${Math.floor(Date.parse(from) / 1_000)}-${Math.ceil(Date.parse(to) / 1_000)}`;
 
 const verdictTone: Readonly<Record<string, Tone>> = {
   root_cause: 'critical',
@@ -186,7 +197,7 @@ function Details({
             {actions.slice(0, 5).map(({ label, why, link }) => (
               <li key={label}>
                 <span class="cut" title={why}>
-                  {link?.startsWith('/ui/') ? <a href={link}>{label}</a> : label}
+                  {link === null ? label : <Link href={link} label={label} />}
                 </span>
                 <span class="soft cut">{why}</span>
               </li>
@@ -212,13 +223,13 @@ function Details({
             {text.evidence} {evidence.length}
           </summary>
           <ul class="list">
-            {evidence.map(({ id, kind, source, query }) => (
+            {evidence.map(({ id, kind, source, query, window }) => (
               <li key={id}>
                 <Tag>{id}</Tag>
                 <span class="cut mono" title={query}>
                   {query}
                 </span>
-                {kind === 'metric' ? <a href={address(['explore'], { q: query })}>{source}</a> : <span class="soft">{source}</span>}
+                {kind === 'metric' ? <a href={address(['explore'], { q: query, at: spanOf(window) })}>{source}</a> : <span class="soft">{source}</span>}
               </li>
             ))}
           </ul>
