@@ -4,6 +4,7 @@ import { printable } from '../cli/layout.ts';
 
 interface Reply {
   readonly message: string;
+  readonly agent: string | null;
   readonly finish_reason: string;
   readonly approvals: readonly string[];
   readonly tool_calls: readonly { readonly tool?: string; readonly name?: string }[];
@@ -36,6 +37,7 @@ export const command: Command = {
         [
           ...reply.message.split('\n').map(printable),
           '',
+          ...(reply.agent === null ? [] : [`Answered by the agent ${printable(reply.agent)}`]),
           ...reply.approvals.map((id) => `It waits for a signature: svc approval sign ${printable(id)}`),
           `Go on with: svc ask --session ${printable(session)} '…'`,
         ].join('\n'),

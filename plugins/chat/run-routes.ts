@@ -147,6 +147,7 @@ async function reply(runs: Runs, principal: Principal, run: string, finish: stri
   const waiting = turns.flatMap(({ calls }) => calls).filter(({ state: at }) => at === 'waiting');
   return {
     message: await runs.textOf(principal, run),
+    agent: state.routed?.agent ?? null,
     tool_calls: shownCalls(state),
     usage: usageOf(state),
     run_id: run,

@@ -82,6 +82,7 @@ export const Ask = Type.Object({
 
 export const Reply = Type.Object({
   message: Type.String(),
+  agent: Type.Union([Type.String(), Type.Null()], { description: 'The persona that answers; null until one is chosen.' }),
   tool_calls: Type.Array(ToolCall),
   usage: Usage,
   run_id: Type.String(),

@@ -1,20 +1,29 @@
 import { platform } from 'node:os';
 
-import { type Handle, messageOf, type Persona, type SettingsBoard } from 'svc/sdk';
+import { type Handle, messageOf, nearest, type Persona, type SettingsBoard } from 'svc/sdk';
 
 import type { ForeignPrograms } from '../programs/contract.ts';
+import type { SkillRegistry } from '../skill/contract.ts';
 import { checkedPrompt } from './initial-prompt.ts';
 
 const platformOf: Readonly<Record<string, string>> = { windows: 'win32', macos: 'darwin' };
+
+export interface StrangeTool {
+  readonly name: string;
+  /** The nearest that there is. */
+  readonly meant: string | undefined;
+}
 
 /** What a persona asks of this machine: `metadata.os`, and programs and settings of `metadata.requires`. */
 export class Conditions {
   readonly #programs: Handle<ForeignPrograms>;
   readonly #board: SettingsBoard;
+  readonly #tools: Handle<SkillRegistry>;
 
-  constructor(programs: Handle<ForeignPrograms>, board: SettingsBoard) {
+  constructor(programs: Handle<ForeignPrograms>, board: SettingsBoard, tools: Handle<SkillRegistry>) {
     this.#programs = programs;
     this.#board = board;
+    this.#tools = tools;
   }
 
   /** One sentence for each that does not hold. */
@@ -28,6 +37,16 @@ export class Conditions {
       ...(requires?.config ?? []).filter((key) => !this.#hasSetting(key)).map((key) => `needs the setting ${key}, which is empty or unknown`),
       ...promptTrouble(persona),
     ];
+  }
+
+  /** Names of tools that nothing brings now: of a plugin, an edge or a server that is away, or misspelt. They hold nothing back. */
+  strangeTools({ tools, disallowed_tools: denied }: Persona): readonly StrangeTool[] {
+    if (!this.#tools.available) {
+      return [];
+    }
+    const known = [...this.#tools.get().aliases()].flatMap(([alias, { key }]) => [alias, key]);
+    const names = new Set(known);
+    return [...new Set([...tools, ...denied])].filter((name) => !names.has(name)).map((name) => ({ name, meant: nearest(name, known) }));
   }
 
   #hasProgram(name: string): boolean {

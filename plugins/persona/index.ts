@@ -3,6 +3,7 @@ import { Board, Catalogue, definePlugin, defineService } from 'svc/sdk';
 
 import type { ForeignPrograms } from '../programs/contract.ts';
 import type { DropInFiles } from '../drop-ins/contract.ts';
+import type { SkillRegistry } from '../skill/contract.ts';
 import { Conditions } from './conditions.ts';
 import { PersonaRestraints, Personas } from './contract.ts';
 import { Directory } from './directory.ts';
@@ -13,6 +14,7 @@ import { Versions } from './versions.ts';
 
 /** By their ids: the folders of these may be taken away. */
 const Programs = defineService<ForeignPrograms>('programs.runner');
+const Tools = defineService<SkillRegistry>('skill.registry');
 const Files = defineService<DropInFiles>('drop-ins.files');
 
 export default definePlugin({
@@ -22,7 +24,7 @@ export default definePlugin({
     const catalogue = ctx.services.use(Catalogue);
     const own = new OwnPersonas(tables, clock);
     const versions = new Versions(tables, (save) => void scope.task('keep versions of personas', save));
-    const conditions = new Conditions(ctx.services.maybe(Programs), ctx.services.use(Board));
+    const conditions = new Conditions(ctx.services.maybe(Programs), ctx.services.use(Board), ctx.services.maybe(Tools));
     const directory = new Directory({
       published: () => catalogue.personas(),
       own,
@@ -36,6 +38,6 @@ export default definePlugin({
     await Promise.all([own.load(), versions.load()]);
     ctx.services.provide(Personas, () => directory);
     ctx.extend.contribute(PackTraces, 'persona', { forget: ({ personas }) => directory.forget(personas) });
-    ctx.http.routes(personaRoutes(directory, own, ctx.services.maybe(Files)));
+    ctx.http.routes(personaRoutes({ directory, own, files: ctx.services.maybe(Files), conditions }));
   },
 });

@@ -15,7 +15,17 @@ export interface OwnPersona {
 export type Draft = Readonly<Record<string, unknown>>;
 
 /** What callers read of a persona and may send back with it; it is not theirs to say. */
-const notOfHeader: ReadonlySet<string> = new Set(['body', 'source', 'unknown_fields', 'version', 'unmet', 'problem', 'created_at', 'updated_at']);
+const notOfHeader: ReadonlySet<string> = new Set([
+  'body',
+  'source',
+  'unknown_fields',
+  'version',
+  'unmet',
+  'unknown_tools',
+  'problem',
+  'created_at',
+  'updated_at',
+]);
 
 /** Personas that users made: in the database, and in memory for everybody who asks. */
 export class OwnPersonas {

@@ -2,6 +2,7 @@ import { covers, type Handle, listRoute, pageOfList, type Principal, route, type
 import { Type } from 'typebox';
 
 import type { DropInFiles } from '../drop-ins/contract.ts';
+import type { Conditions } from './conditions.ts';
 import type { KnownPersona } from './contract.ts';
 import type { Directory } from './directory.ts';
 import type { OwnPersonas } from './own-personas.ts';
@@ -13,15 +14,23 @@ const ListQuery = Type.Object({
   usable: Type.Optional(
     Type.Boolean({ description: 'Only those that work here; else also those that do not, and files that cannot be read, with their problem.' }),
   ),
+  troubled: Type.Optional(Type.Boolean({ description: 'Only those with a problem, or that name tools that are not here.' })),
 });
 
-export function personaRoutes(directory: Directory, own: OwnPersonas, files: Handle<DropInFiles>): readonly RouteDeclaration[] {
+export interface PersonaRoutesParts {
+  readonly directory: Directory;
+  readonly own: OwnPersonas;
+  readonly files: Handle<DropInFiles>;
+  readonly conditions: Conditions;
+}
+
+export function personaRoutes({ directory, own, files, conditions }: PersonaRoutesParts): readonly RouteDeclaration[] {
   const item = (persona: KnownPersona) =>
-    shownPersona(
-      persona,
-      persona.source === 'user' ? own.all.get(persona.name) : undefined,
-      persona.source === 'disk' ? troubleOf(files, persona.name) : undefined,
-    );
+    shownPersona(persona, {
+      own: persona.source === 'user' ? own.all.get(persona.name) : undefined,
+      trouble: persona.source === 'disk' ? troubleOf(files, persona.name) : undefined,
+      strange: conditions.strangeTools(persona),
+    });
   const detail = (name: string) => {
     const persona = found(directory, name);
     return { ...item(persona), body: persona.body };
@@ -33,10 +42,10 @@ export function personaRoutes(directory: Directory, own: OwnPersonas, files: Han
       summary: 'List the personas of agents',
       query: ListQuery,
       items: PersonaItem,
-      handle({ query: { usable = false }, page }) {
+      handle({ query: { usable = false, troubled = false }, page }) {
         const all = usable ? directory.list().filter(({ unmet }) => unmet.length === 0) : [...directory.list(), ...unreadable(files, directory)];
-        const { items, ...rest } = pageOfList(all, ({ name }) => name, page);
-        return { ...rest, items: items.map(item) };
+        const shown = all.map(item).filter(({ problem, unknown_tools: strange }) => !troubled || problem !== '' || strange.length > 0);
+        return pageOfList(shown, ({ name }) => name, page);
       },
     }),
     route({

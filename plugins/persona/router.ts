@@ -86,7 +86,7 @@ const stopWords: ReadonlySet<string> = new Set(
    me might more most much must my need no not now of off on once one only or other our out over own please same see shall she should
    show so some somebody something svc tell than thank thanks that the their them then there these they thing this those through to too
    under until up us use very want was we were what when where whether which while who whom whose why will with would yes you your
-   someone check still really today currently happen happened happening`.split(/\s+/),
+   someone check still really today currently happen happened happening call calls called calling`.split(/\s+/),
 );
 
 /** What a text is about: its words without endings, in their order. */

@@ -2,6 +2,7 @@ import { timestamp } from 'svc/sdk';
 import { type Static, Type } from 'typebox';
 
 import type { KnownPersona } from './contract.ts';
+import type { StrangeTool } from './conditions.ts';
 import type { OwnPersona } from './own-personas.ts';
 
 const Text = (description: string) => Type.String({ maxLength: 65_536, description });
@@ -45,6 +46,9 @@ export const PersonaItem = Type.Object({
   unknown_fields: Anything,
   version: Type.Integer({ description: 'grows with every change' }),
   unmet: Type.Array(Type.String(), { description: 'conditions of metadata that do not hold here: it is listed and gets no questions' }),
+  unknown_tools: Type.Array(Type.String(), {
+    description: 'of tools and disallowed_tools, what nothing brings now: of an edge, a pack or a server that is away, or misspelt; holds nothing back',
+  }),
   problem: Type.String({ description: 'why it does not work as it stands: of its conditions, or of its file, whose last good version serves; else empty' }),
   created_at: Type.Union([Type.String({ format: 'date-time' }), Type.Null()], { description: 'of one that a user made' }),
   updated_at: Type.Union([Type.String({ format: 'date-time' }), Type.Null()]),
@@ -66,15 +70,22 @@ export const noPersona: KnownPersona = {
   ...{ source: 'disk', version: 0, unmet: [] },
 };
 
-/** `own` when it is the one of a user that serves under the name. */
+/** What is known of a persona besides what it says itself. */
+export interface PersonaFindings {
+  /** When it is the one of a user that serves under the name. */
+  readonly own: OwnPersona | undefined;
+  readonly trouble: string | undefined;
+  readonly strange: readonly StrangeTool[];
+}
+
 export function shownPersona(
   { unknown, body: _, metadata, tools, disallowed_tools, unmet, ...persona }: KnownPersona,
-  own: OwnPersona | undefined,
-  trouble?: string,
+  { own, trouble, strange }: PersonaFindings,
 ): Static<typeof PersonaItem> {
   return {
     ...persona,
     ...{ unknown_fields: { ...unknown }, metadata: { ...metadata }, tools: [...tools], disallowed_tools: [...disallowed_tools], unmet: [...unmet] },
+    unknown_tools: strange.map(({ name, meant }) => (meant === undefined ? name : `${name} (perhaps ${meant} is meant)`)),
     problem: [...unmet, ...(trouble === undefined ? [] : [`its file cannot be read, and the last good version serves: ${trouble}`])].join('; '),
     created_at: own ? timestamp(own.created_at) : null,
     updated_at: own ? timestamp(own.updated_at) : null,

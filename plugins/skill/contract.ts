@@ -91,7 +91,10 @@ export interface CallPlan {
 
 /** One call of one tool: found, validated, gated, run with a deadline, audited, redacted, kept. */
 export interface SkillRunner {
-  /** All that comes before a run, and nothing of it: throws `not_found` and `invalid_argument`; a refusal of the gate is its answer. */
+  /**
+   * All that comes before a run, and nothing of it: throws `not_found`, `forbidden` where the tool may not be used at all, and then
+   * `invalid_argument`; a refusal of the gate for its arguments is its answer.
+   */
   plan(call: ToolCall): Promise<CallPlan>;
   /** Refusals and bad arguments are thrown (`forbidden`, `not_found`, `invalid_argument`); what the tool itself did wrong is the outcome. */
   run(call: ToolCall): Promise<ToolOutcome>;

@@ -82,16 +82,22 @@ export class Runner implements SkillRunner {
       throw new SvcError('not_found', `there is no tool ${call.key.slice(0, 100)}${near === undefined ? '' : `; perhaps ${near} is meant`}`);
     }
     const { tool, runnable } = found;
+    const { principal, origin, persona, tainted } = call;
+    const question = { principal, tool, origin, persona, ...(tainted !== undefined && { tainted }) };
+    // Who may not use it at all learns nothing of its params, nor of devices.
+    const right = gate.decide(question);
+    if (right.verdict === 'refused') {
+      throw refusedBy(right.message);
+    }
     const params = check.fit(tool, call.params);
     const target = await targetOf(tool, call, devices);
-    const { principal, origin, persona, tainted } = call;
-    const answer = gate.decide({ principal, tool, origin, persona, args: params, ...(tainted !== undefined && { tainted }), ...targetIn(target.gated) });
+    const answer = gate.decide({ ...question, args: params, ...targetIn(target.gated) });
     return { tool, runnable, params, target, call, answer };
   }
 
   async #admit({ tool, params, answer, call, target }: Prepared): Promise<void> {
     if (answer.verdict === 'refused') {
-      throw new SvcError('forbidden', answer.message, { reason: 'skill.refused' });
+      throw refusedBy(answer.message);
     }
     if (call.approval !== undefined) {
       const { approvals } = this.#parts;
@@ -167,5 +173,7 @@ export class Runner implements SkillRunner {
     }
   }
 }
+
+const refusedBy = (message: string): SvcError => new SvcError('forbidden', message, { reason: 'skill.refused' });
 
 const targetIn = <T>(target: T | undefined): { target?: T } => (target === undefined ? {} : { target });

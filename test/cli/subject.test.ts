@@ -80,6 +80,15 @@ test('the fleet, its numbers, lines, traces and incidents are seen without a wri
     [4, 4, 4],
   );
   assert.match((await run('ask', 'how are you?')).stderr, /no model is set up/);
+  const sre = await run('agent', 'show', 'sre');
+  assert.match(sre.stdout, /mode +mutating-with-confirm\n.*\n?tools +agent_ask, /, sre.stdout + sre.stderr);
+  assert.equal(JSON.parse((await run('agent', 'show', 'sre', '--json')).stdout).name, 'sre');
+  // Of edges, of which there is none: named, and no trouble of the persona.
+  const troubled = (await run('agent', 'list', '--troubled')).stdout;
+  assert.match(troubled, /^network .*\bdns_probe\b/m, troubled);
+  assert.doesNotMatch(troubled, /perhaps|^sre /m);
+  assert.match((await run('skill', 'list', '--class', 'mutating')).stdout, /^silence_create +tool +manager +mutating/m);
+  assert.match((await run('skill', 'show', 'metrics_query')).stdout, /^class +safe\n/m);
   assert.match((await run('approval', 'sign', 'nothing')).stderr, /approval/);
 });
 

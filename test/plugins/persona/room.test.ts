@@ -194,6 +194,22 @@ test('conditions that do not hold are shown, and such a persona gets no question
   assert.deepEqual([route.persona.name, route.clear, route.why], ['scout', true, 'scout stands out by: rivers, forests']);
 });
 
+test('names of tools that nothing brings are shown, with what may be meant, and hold nothing back', async (t) => {
+  const tools = new Map(['metrics_query', 'knowledge_read'].map((alias) => [alias, { key: alias === 'knowledge_read' ? 'knowledge.read' : alias }]));
+  const { send, directory } = await stand(t, { services: { 'skill.registry': { aliases: () => tools } } });
+  await send('POST', custom, { ...scout, tools: ['metrics_qurey', 'mcp:far:dig', 'metrics_query'], disallowed_tools: ['knowledge_read'] });
+  const { body } = await send('GET', '/api/v1/agents/scout');
+  assert.deepEqual([body['unknown_tools'], body['problem']], [['metrics_qurey (perhaps metrics_query is meant)', 'mcp:far:dig'], '']);
+  assert.equal(directory.route('which forests and rivers?').persona.name, 'scout');
+  await send('POST', custom, { ...scout, name: 'whole' });
+  const troubled = async () => ((await send('GET', '/api/v1/agents?troubled=true')).body['items'] as { name: string }[]).map(({ name }) => name);
+  assert.deepEqual(await troubled(), ['scout']);
+  // What was away and comes is no stranger.
+  tools.set('mcp_far_dig', { key: 'mcp:far:dig' });
+  tools.set('metrics_qurey', { key: 'metrics_qurey' });
+  assert.deepEqual(await troubled(), []);
+});
+
 test('a question goes to who claims its words, else to the default, and says why', async (t) => {
   const { send, directory } = await stand(t);
   assert.equal((await send('POST', '/api/v1/agents/route', { question: 'hello' })).status, 404);

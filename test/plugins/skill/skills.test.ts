@@ -41,6 +41,14 @@ test('skills are listed, found, run and kept', async (t) => {
     assert.deepEqual(done, [{ tool: 'safe', params: { host: 'db', times: 1 } }]);
   });
 
+  await t.test('the right comes first: who may not use a tool learns nothing of its params', async () => {
+    const refused = await run('anna', 'sample_mutating', { nonsense: 1 });
+    assert.deepEqual([refused.status, /switched off/.test(refused.body.message), /nonsense|params/.test(refused.body.message)], [403, true, false]);
+    await kit.allowWrites();
+    assert.equal((await run('anna', 'sample_mutating', { nonsense: 1 })).status, 400);
+    await kit.allowWrites(false);
+  });
+
   await t.test('a call by hand is one row of the trail; one of a room is, too', async () => {
     rows.length = 0;
     const { body } = await run('anna', 'sample_safe', { host: 'db' });
