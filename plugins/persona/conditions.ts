@@ -3,10 +3,14 @@ import { platform } from 'node:os';
 import { type Handle, messageOf, nearest, type Persona, type SettingsBoard } from 'svc/sdk';
 
 import type { ForeignPrograms } from '../programs/contract.ts';
-import type { SkillRegistry } from '../skill/contract.ts';
 import { checkedPrompt } from './initial-prompt.ts';
 
 const platformOf: Readonly<Record<string, string>> = { windows: 'win32', macos: 'darwin' };
+
+/** Of the registry of tools, what is asked here. */
+export interface KnownTools {
+  aliases(): ReadonlyMap<string, { readonly key: string }>;
+}
 
 export interface StrangeTool {
   readonly name: string;
@@ -18,9 +22,9 @@ export interface StrangeTool {
 export class Conditions {
   readonly #programs: Handle<ForeignPrograms>;
   readonly #board: SettingsBoard;
-  readonly #tools: Handle<SkillRegistry>;
+  readonly #tools: Handle<KnownTools>;
 
-  constructor(programs: Handle<ForeignPrograms>, board: SettingsBoard, tools: Handle<SkillRegistry>) {
+  constructor(programs: Handle<ForeignPrograms>, board: SettingsBoard, tools: Handle<KnownTools>) {
     this.#programs = programs;
     this.#board = board;
     this.#tools = tools;

@@ -3,8 +3,7 @@ import { Board, Catalogue, definePlugin, defineService } from 'svc/sdk';
 
 import type { ForeignPrograms } from '../programs/contract.ts';
 import type { DropInFiles } from '../drop-ins/contract.ts';
-import type { SkillRegistry } from '../skill/contract.ts';
-import { Conditions } from './conditions.ts';
+import { Conditions, type KnownTools } from './conditions.ts';
 import { PersonaRestraints, Personas } from './contract.ts';
 import { Directory } from './directory.ts';
 import { OwnPersonas } from './own-personas.ts';
@@ -14,7 +13,7 @@ import { Versions } from './versions.ts';
 
 /** By their ids: the folders of these may be taken away. */
 const Programs = defineService<ForeignPrograms>('programs.runner');
-const Tools = defineService<SkillRegistry>('skill.registry');
+const Tools = defineService<KnownTools>('skill.registry');
 const Files = defineService<DropInFiles>('drop-ins.files');
 
 export default definePlugin({
