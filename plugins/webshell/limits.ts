@@ -78,6 +78,8 @@ export const limits = {
   /** Output that is not on disk yet: beyond, the shell has to wait. */
   unrecordedBytes: 1024 * 1024,
   recordBatchBytes: 256 * 1024,
+  /** From what is shown until it is handed to the disk: what a kill of this process takes from a recording, and the write that was under way. */
+  recordMs: 40,
 } as const;
 
 /** Why a shell has ended, as its row and the trail have it. */

@@ -27,7 +27,7 @@ export interface OpenEntry extends LoginEntry {
 export interface KeptSession {
   readonly id: number;
   /** Undefined where nothing is recorded. */
-  readonly record: ((wish: Pick<RecorderOptions, 'term' | 'title' | 'counted' | 'failed' | 'drained'> & Size) => Promise<Recorder>) | undefined;
+  readonly record: ((wish: Pick<RecorderOptions, 'after' | 'term' | 'title' | 'counted' | 'failed' | 'drained'> & Size) => Promise<Recorder>) | undefined;
   close(end: End): Promise<void>;
 }
 

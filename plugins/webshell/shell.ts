@@ -168,11 +168,10 @@ export class LiveShell {
     this.#terminal.attachInput(undefined);
   }
 
-  /** Every second: what is recorded goes to the disk, and a shell that is idle, left or open for too long ends. */
+  /** Every second: a shell that is idle, left or open for too long ends. */
   tick(): void {
     const now = this.#now();
     const [idle, idleLimit] = [now - this.#typedAt, this.#options.idleMs()];
-    this.#terminal.flush();
     if (now - this.#startedAt >= limits.maxMs) {
       this.#stop('max_duration', 'a shell lasts for 8 hours at most');
     } else if (idle >= idleLimit) {

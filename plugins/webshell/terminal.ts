@@ -12,7 +12,7 @@ export interface TerminalOptions {
   readonly after: (ms: number, work: () => void) => void;
   readonly now: () => number;
   /** Told the recorder what to do when it fails, and when it has room again. Undefined where nothing is recorded. */
-  readonly record: ((reports: Pick<RecorderOptions, 'counted' | 'failed' | 'drained'>) => Promise<Recorder>) | undefined;
+  readonly record: ((reports: Pick<RecorderOptions, 'after' | 'counted' | 'failed' | 'drained'>) => Promise<Recorder>) | undefined;
   /** Nothing more can be recorded. */
   readonly unrecordable: RecorderOptions['failed'];
 }
@@ -37,6 +37,7 @@ export class Terminal {
   static async open(options: TerminalOptions): Promise<Terminal> {
     const terminal = new Terminal(options);
     terminal.#recorder = await options.record?.({
+      after: options.after,
       counted: () => ({ bytesIn: terminal.typed, bytesOut: terminal.output.printed }),
       failed: options.unrecordable,
       drained: () => terminal.#resume(),
@@ -74,11 +75,6 @@ export class Terminal {
       this.#options.after(limits.resizeMs, () => this.#applySize());
     }
     this.#wantedSize = size;
-  }
-
-  /** What was recorded goes to the disk. */
-  flush(): void {
-    void this.#recorder?.flush();
   }
 
   /** Closes the connection to the device; what it has printed stays to be shown. */

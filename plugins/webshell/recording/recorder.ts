@@ -21,6 +21,7 @@ export interface RecorderOptions extends Size {
   readonly term: string;
   readonly title: string;
   readonly clock: Clock;
+  readonly after: (ms: number, work: () => void) => void;
   readonly maxBytes: number;
   /** What the session has come to; kept with each batch. */
   readonly counted: () => Omit<Tally, 'ms'>;
@@ -47,6 +48,7 @@ export class Recorder {
   #unwritten = 0;
   #bytes = 0;
   #isFull = false;
+  #isTimed = false;
   #hasBegun = false;
   #broken: { readonly why: 'full' | 'disk'; readonly cause: unknown } | undefined;
   #writing: Promise<void> = Promise.resolve();
@@ -128,7 +130,17 @@ export class Recorder {
     this.#isFull ||= this.#unwritten > limits.unrecordedBytes;
     if (this.#page.length >= limits.recordBatchBytes) {
       void this.flush();
+    } else if (!this.#isTimed) {
+      this.#isTimed = true;
+      this.#options.after(limits.recordMs, () => void this.#handOn());
     }
+  }
+
+  /** On a disk that is slow a batch grows until the one before it is there: there is never more than one on its way for want of time. */
+  async #handOn(): Promise<void> {
+    await this.#writing;
+    this.#isTimed = false;
+    await this.flush();
   }
 
   async #write(batch: Uint8Array, reached: Tally): Promise<void> {

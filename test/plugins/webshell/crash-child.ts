@@ -7,7 +7,7 @@ const shell = await open(await device(1), { bearer: house.token, first: { user, 
 const { session_id: session } = await shell.frame('ready');
 shell.type('echo kept-un""til-the-end\n');
 await shell.shows('kept-until-the-end');
-// A second or two later it is on disk, and more comes all the time.
+// It is on disk at once, and more comes all the time.
 process.on('disconnect', () => process.exit(0));
 setInterval(() => shell.type('echo more\n'), 50);
 setTimeout(() => process.send!({ session }), 2_500);

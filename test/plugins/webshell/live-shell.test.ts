@@ -33,7 +33,7 @@ test('a disk that becomes full while a shell is open ends it with 4500, and noth
     ssh: { channel, fate: { isClosed: false }, close: () => channel.destroy() },
     log: { error: (_fields: object, text: string) => void logged.push(text) } as unknown as Logger,
     after: (_ms: number, work: () => void) => setImmediate(work),
-    record: (reports: Pick<RecorderOptions, 'counted' | 'failed' | 'drained'>) =>
+    record: (reports: Pick<RecorderOptions, 'after' | 'counted' | 'failed' | 'drained'>) =>
       Recorder.start({ ...reports, file, clock, cols: 80, rows: 24, term: 'xterm', title: 'x', maxBytes: 1e6 }),
     ready: { type: 'notice', code: 'idle', message: 'it begins' },
     keep: (end: End) => Promise.resolve(void ends.push(end)),

@@ -9,9 +9,12 @@ import { gunzipSync } from 'node:zlib';
 import { Cast } from '../../../plugins/webshell/recording/cast.ts';
 import { Recorder } from '../../../plugins/webshell/recording/recorder.ts';
 import { readSealedFile, SealedFile } from '../../../plugins/webshell/recording/sealed-file.ts';
+import { until } from './house.ts';
 
 const key = Buffer.alloc(32, 7);
 const clock = { now: () => 1_700_000_000_000, monotonic: () => performance.now() };
+/** By hand: what is written is asked for by flush. */
+const after = () => {};
 const counted = () => ({ bytesIn: 3, bytesOut: 70_000 });
 const size = { counted, cols: 80, rows: 24, term: 'xterm', title: 'root@host' };
 
@@ -49,7 +52,7 @@ test('a recording is sealed, reads as it was written, and does not open when any
   const recorder = await Recorder.start({
     ...size,
     file: await SealedFile.create(place),
-    clock,
+    ...{ clock, after },
     maxBytes: 1e6,
     failed: () => assert.fail(),
     drained: () => {},
@@ -76,13 +79,50 @@ test('a recording is sealed, reads as it was written, and does not open when any
   }
 });
 
-test('of a recording that a crash has cut off, everything up to the last whole second is there', async (t) => {
+test('what was shown goes to the disk by itself within 50 ms, and no batch is begun before the one under way is there', async (t) => {
+  const path = join(folder(t), '1');
+  const timed: { ms: number; work: () => void }[] = [];
+  const file = await SealedFile.create({ path, key, name: '1' });
+  const pieces: Uint8Array[] = [];
+  let release: (() => void) | undefined;
+  const write = file.write.bind(file);
+  file.write = async (piece, tally) => {
+    pieces.push(piece);
+    if (pieces.length === 2) {
+      await new Promise<void>((resolve) => (release = resolve));
+    }
+    await write(piece, tally);
+  };
+  const recorder = await Recorder.start({
+    ...{ ...size, file, clock, maxBytes: 1e6, drained: () => {}, failed: () => assert.fail() },
+    after: (ms, work) => void timed.push({ ms, work }),
+  });
+  const shown = (at: number): string => gunzipSync(pieces[at]!).toString();
+  timed.shift()!.work();
+  await new Promise((resolve) => setImmediate(resolve));
+  recorder.output(Buffer.from('one'));
+  recorder.output(Buffer.from('two'));
+  assert.ok(timed.length === 1 && timed[0]!.ms <= 50, 'one timer for both');
+  timed.shift()!.work();
+  await until('the first batch is under way', () => release !== undefined);
+  assert.ok(shown(1).includes('one') && shown(1).includes('two'));
+  recorder.output(Buffer.from('three'));
+  timed.shift()!.work();
+  recorder.output(Buffer.from('four'));
+  assert.equal(pieces.length, 2);
+  release!();
+  await until('the next one is', () => pieces.length === 3);
+  assert.ok(shown(2).includes('three') && shown(2).includes('four'));
+  await recorder.finish();
+});
+
+test('of a recording that a crash has cut off, everything up to the last whole batch is there', async (t) => {
   const path = join(folder(t), '1');
   const place = { path, key, name: '1' };
   const recorder = await Recorder.start({
     ...size,
     file: await SealedFile.create(place),
-    clock,
+    ...{ clock, after },
     maxBytes: 1e6,
     failed: () => assert.fail(),
     drained: () => {},
@@ -112,7 +152,7 @@ test('a disk that takes no more is told at once, and so is a recording that is a
   let broken = false;
   const write = file.write.bind(file);
   file.write = (...piece) => (broken ? Promise.reject(new Error('ENOSPC')) : write(...piece));
-  const recorder = await Recorder.start({ ...size, file, clock, maxBytes: 1e6, failed: (why) => told.push(why), drained: () => {} });
+  const recorder = await Recorder.start({ ...size, file, clock, after, maxBytes: 1e6, failed: (why) => told.push(why), drained: () => {} });
   broken = true;
   recorder.output(Buffer.from('lost'));
   await recorder.flush();
@@ -123,7 +163,7 @@ test('a disk that takes no more is told at once, and so is a recording that is a
   const short = await Recorder.start({
     ...size,
     file: await SealedFile.create(small),
-    clock,
+    ...{ clock, after },
     maxBytes: 1_000,
     failed: (why) => told.push(why),
     drained: () => {},
