@@ -20,8 +20,8 @@ export interface InvestigateHouse extends TestHost {
   /** Writes what hosts measure, moves the clock, and lets the evaluator look. */
   pass(ms: number, fault?: Fault, stepMs?: number): Promise<void>;
   rule(rule: Record<string, unknown>): Promise<void>;
-  /** The incident of a rule, once it is there, while time passes with the fault. */
-  fired(rule: string, fault: Fault): Promise<number>;
+  /** The newest incident of a rule, or of this device, once it is there, while time passes with the fault. */
+  fired(rule: string, fault: Fault, device?: string): Promise<number>;
   report(incident: number, isDone?: (report: Report) => boolean): Promise<Report & { markdown: string }>;
 }
 
@@ -111,12 +111,13 @@ export async function investigateHouse(
         }),
       );
     },
-    async fired(rule: string, fault: Fault) {
+    async fired(rule: string, fault: Fault, device?: string) {
       for (let tries = 0; tries < 60; tries += 1) {
         await this.pass(30 * second, fault);
-        const { items } = await house.json<{ items: { id: number }[] }>(`/api/v1/alerts/incidents?rule=${rule}`);
-        if (items[0] !== undefined) {
-          return items[0].id;
+        const { items } = await house.json<{ items: { id: number; device_id?: string }[] }>(`/api/v1/alerts/incidents?rule=${rule}`);
+        const found = items.find(({ device_id: id }) => device === undefined || id === device);
+        if (found !== undefined) {
+          return found.id;
         }
       }
       throw new Error(`rule ${rule} has not fired`);

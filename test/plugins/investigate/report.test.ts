@@ -1,12 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { setTimeout as pause } from 'node:timers/promises';
 
 import type { Findings, Snapshot } from 'svc/rca';
 
 import { shippedChecks } from '../../../plugins/investigate/checks/run-checks.ts';
 import { actionsFor } from '../../../plugins/investigate/report/surroundings.ts';
 import { NoticeSource } from '../../../plugins/notify/contract.ts';
-import { hot, investigateHouse } from './house.ts';
+import { startReceiver } from '../notify/fakes/receiver.ts';
+import { hot, investigateHouse, post } from './house.ts';
 
 test('an incident is investigated by itself: host, indicator and time are in the report, its first line in the timeline', async (t) => {
   const house = await investigateHouse(t);
@@ -49,4 +51,34 @@ test('a check that complains about the cause brings its playbook among what to d
       ['Read the playbook: Zombies', 'playbook://hosts/zombies.md'],
     ],
   );
+});
+
+test('a message carries the first line of the report, and the next one like it names the first, with what people said of it', async (t) => {
+  const house = await investigateHouse(t, {
+    plugins: ['metricsdb', 'alert', 'topology', 'changes', 'investigate', 'notify'],
+    environment: { SVC_OUTBOUND_ALLOW_PRIVATE: '127.0.0.0/8' },
+  });
+  const channel = await startReceiver(t);
+  const draft = { name: 'Ops', channel_type: 'webhook', endpoint: channel.url, group_by: [], group_wait: '20s', group_interval: '0s' };
+  await house.json('/api/v1/notification-channels', post(draft));
+  await house.rule({ rule_key: 'cpu_hot', conditions: [{ expr: 'node_cpu_usage_percent > 90' }] });
+  const first = await house.fired('cpu_hot', hot(3));
+  const report = await house.report(first);
+  assert.match(report.summary, /^(?:Cause|Suspected): host-3: /);
+  await house.pass(60_000, hot(3));
+  for (let tries = 0; channel.taken.length === 0; tries += 1) {
+    assert.ok(tries < 1_000, 'the message has not come');
+    await pause(20);
+  }
+  assert.ok(JSON.stringify(channel.taken[0]!.body).includes(JSON.stringify(report.summary).slice(1, -1)), channel.taken[0]!.text);
+
+  await house.json(`/api/v1/investigations/${report.id}/feedback`, post({ verdict: 'right', true_cause: 'a backup that ran twice' }));
+  await house.pass(600_000);
+  const second = await house.fired('cpu_hot', hot(4), '4');
+  const { similar_past: past, markdown } = await house.report(second);
+  assert.deepEqual(
+    past.map(({ incident_id, investigation_id, verdict, true_cause }) => [incident_id, investigation_id, verdict, true_cause]),
+    [[first, report.id, report.verdict, 'a backup that ran twice']],
+  );
+  assert.match(markdown, /## Similar before\n\n- incident \d+, .*; people said: a backup that ran twice/);
 });
