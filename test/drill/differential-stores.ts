@@ -3,14 +3,16 @@ import { once } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 
-import { budget, labelsRecord } from 'svc/query';
+import { type Budget, budget, labelsRecord } from 'svc/query';
 
 import { instant } from '../../plugins/metricsdb/promql/index.ts';
+import { tagsJson, tagsJsonByScope, tagValuesJson, typedTagValuesJson } from '../../plugins/traces/store/answer-json.ts';
 import { valueText } from '../../plugins/traces/store/otlp-values.ts';
-import { openTracesStore } from '../../plugins/traces/store/store.ts';
-import { metrics, parse, search } from '../../plugins/traces/traceql/engine.ts';
+import { openTracesStore, type TracesStore } from '../../plugins/traces/store/store.ts';
+import { tagNames, tagValues } from '../../plugins/traces/store/tags.ts';
+import { metrics, parse, queryOfTags, search } from '../../plugins/traces/traceql/engine.ts';
 import { startMs } from '../plugins/traces/bodies.ts';
-import { quiet } from '../plugins/traces/store-house.ts';
+import { jsonOf, quiet } from '../plugins/traces/store-house.ts';
 import { openIn } from './metrics-crash-model.ts';
 import { keyOf } from './metrics-differential-model.ts';
 import type { Random } from './traces-differential-model.ts';
@@ -18,9 +20,16 @@ import type { Random } from './traces-differential-model.ts';
 export type Signal = 'metrics' | 'traces';
 
 export interface DrillQuestion {
-  /** Of traces: whether traces are searched, or spans counted. */
-  readonly kind?: 'search' | 'metrics';
+  /** Of traces: whether traces are searched, by a query or by tags, spans counted, or names or values of tags asked for. */
+  readonly kind?: 'search' | 'metrics' | 'tags' | 'names' | 'values';
   readonly query: string;
+  /** Of a search by tags. */
+  readonly minDuration?: string;
+  readonly maxDuration?: string;
+  /** Of values: whose. */
+  readonly tag?: string;
+  /** Of names and values: of the interface. */
+  readonly version?: 1 | 2;
   /** Of metrics: when. */
   readonly time?: number;
 }
@@ -36,6 +45,24 @@ export interface DrillStore {
 
 /** Traces lie in this window. */
 export const window = { start: startMs - 1_000, end: startMs + 3_600_000 };
+
+const span = { startMs: window.start, endMs: window.end };
+
+/** As the interface answers, but for the fields that every span has. */
+async function tagsOf({ tables }: TracesStore, { kind, query, tag = '', version = 1 }: DrillQuestion, allowance: Budget): Promise<string[]> {
+  if (kind === 'values') {
+    const values = await tagValues(tables, tag, { window: span, query, limit: 100_000 }, allowance);
+    return version === 1
+      ? jsonOf(tagValuesJson(values)).tagValues
+      : jsonOf(typedTagValuesJson(values)).tagValues.map(({ type, value }: { type: string; value: string }) => `${type} ${value}`);
+  }
+  const names = await tagNames(tables, { window: span, query }, allowance);
+  return version === 1
+    ? jsonOf(tagsJson(names)).tagNames
+    : jsonOf(tagsJsonByScope(names)).scopes.flatMap((scope: { name: string; tags: string[] }) =>
+        scope.name === 'intrinsic' ? [] : scope.tags.map((name) => `${scope.name} ${name}`),
+      );
+}
 
 export const openers: Readonly<Record<Signal, (folder: string) => Promise<DrillStore>>> = {
   async metrics(folder) {
@@ -57,11 +84,16 @@ export const openers: Readonly<Record<Signal, (folder: string) => Promise<DrillS
     return {
       push: async (body) => void (await store.push('otlp-proto', body)),
       tend: (atOnce) => store.tend({ now: atOnce }),
-      async ask({ kind, query }) {
+      async ask(question) {
+        const { kind, query } = question;
         const allowance = budget({ timeoutMs: 60_000 });
-        if (kind === 'search') {
-          const options = { window: { startMs: window.start, endMs: window.end }, limit: 100_000, spansPerSpanset: 1 };
-          const { traces } = await store.read(() => search(store.source(), parse(query), options, allowance));
+        if (kind === 'names' || kind === 'values') {
+          return new Map((await store.read(() => tagsOf(store, question, allowance))).map((one) => [one, 1]));
+        }
+        if (kind === 'search' || kind === 'tags') {
+          const options = { window: span, limit: 100_000, spansPerSpanset: 1 };
+          const asked = parse(kind === 'tags' ? queryOfTags({ ...question, tags: query }) : query);
+          const { traces } = await store.read(() => search(store.source(), asked, options, allowance));
           return new Map(traces.map(({ traceId, spansets }) => [traceId, spansets.reduce((sum, { matched }) => sum + matched, 0)]));
         }
         const options = { start: window.end, end: window.end, step: window.end - window.start };

@@ -8,12 +8,13 @@ import { numbers } from './seeded.ts';
 import { bodyOf } from '../plugins/traces/bodies.ts';
 import { type DrillStore, openers, openKilled } from './differential-stores.ts';
 import { questionFrom, type Random, type Sketch, traceFrom } from './traces-differential-model.ts';
+import { tagQuestionFrom } from './traces-tags-model.ts';
 
 const tracesPerPush = 40;
 const perRound = 100;
 
 /**
- * Random questions to a store of traces, while blocks are cut and merged and some spans come twice, beside answers that are worked out
+ * Random questions to a store of traces, a quarter of them by tags or for tags, while blocks are cut and merged and some spans come twice, beside answers that are worked out
  * without it; with `kills`, the process of the store is killed every hundred.
  */
 export async function run({
@@ -37,12 +38,12 @@ export async function run({
         await push(store, spans, random);
         await store.tend(random(3) === 0);
       }
-      const question = questionFrom(random);
-      const wanted = question.answer(spans);
-      const got = await store.ask({ kind: question.kind, query: question.query });
+      const { answer, ...question } = random(4) === 0 ? tagQuestionFrom(random) : questionFrom(random);
+      const wanted = answer(spans);
+      const got = await store.ask(question);
       const off = [...new Set([...wanted.keys(), ...got.keys()])].find((key) => !close(wanted.get(key), got.get(key)));
       if (off !== undefined) {
-        return { ok: false, question: number, seed, query: question.query, wrong: `${off} is ${got.get(off)} instead of ${wanted.get(off)}` };
+        return { ok: false, question: number, seed, asked: JSON.stringify(question), wrong: `${off} is ${got.get(off)} instead of ${wanted.get(off)}` };
       }
       compared += wanted.size;
     }
