@@ -26,7 +26,7 @@ const deviceDirectory = defineService<DeviceDirectory>('device.directory');
 const mentions = defineService<MentionDirectory>('mention.directory');
 const directory = defineService<DirectoryContract>('iam.directory');
 
-const heartbeatMs = 5_000;
+const lookMs = 15_000;
 const hourMs = 3_600_000;
 const keptMs = 7 * 24 * hourMs;
 
@@ -80,10 +80,7 @@ export default definePlugin({
   start(ctx, { runs, runStore }) {
     ctx.scope.task('take over runs', () => runs.takeOver());
     // Also for those that the generation before this one has let go of since.
-    ctx.scope.interval('hold runs', heartbeatMs, async () => {
-      await runs.keep();
-      await runs.takeOver();
-    });
+    ctx.scope.interval('look for left runs', lookMs, () => runs.takeOver());
     ctx.scope.interval('forget old runs', hourMs, async () => {
       await runStore.forgetBefore(ctx.clock.now() - keptMs);
     });

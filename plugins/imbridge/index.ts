@@ -34,10 +34,13 @@ const Book = defineService<ApprovalBook>('approval.book');
 const Decisions = defineService<ApprovalDecisions>('approval.decisions');
 const ApprovalRequested = defineEvent<Approval>('approval.requested');
 const ApprovalSettled = defineEvent<{ readonly owner: ApprovalOwner }>('approval.settled');
+/** A worker that has to leave has put something down. */
+const WorkLeft = defineEvent<Record<never, never>>('imbridge.work-left');
 const IncidentChanged = defineEvent<IncidentChangedEvent>('incident.changed');
 const ChannelTypes = defineExtensionPoint<ChannelType>('notify.channel-types');
 
-const lookEveryMs = 1_000;
+/** For what no event tells of. */
+const lookEveryMs = 10_000;
 const alignEveryMs = 30_000;
 const tellEveryMs = 15_000;
 const hourMs = 3_600_000;
@@ -66,7 +69,7 @@ export default definePlugin({
         scope.task('open streams', () => listeners.align());
       },
     });
-    const arrived = (): void => worker.wake();
+    const arrived = (): void => worker.arrived();
     const received = ctx.metrics.counter('events_total', 'What chat platforms told: accepted, repeated, or refused.', ['provider', 'result']);
     const intake: Intake = new Intake({ apps, jobs, clock, ids, received, arrived, mostWaiting: () => settings.get('im.most_waiting') });
     const people = new People({ tables, directory, clock, ids });
@@ -86,6 +89,7 @@ export default definePlugin({
       ...{ jobs, scope, clock, log, process, holder: `${process}.${ctx.generation}` },
       answerer: new Answerer({ apps, jobs, people, commands, conversations, incidents, approvals, mouth, perMinute: () => settings.get('im.per_minute') }),
       ended: ctx.metrics.counter('ended_total', 'Messages and notices that were dealt with, by how that ended.', ['kind', 'state']),
+      left: () => ctx.events.emit(WorkLeft, {}),
       atOnce: () => (intake.isBusy ? 2 : settings.get('im.at_once')),
     });
     const random = (): number => Number.parseInt(Buffer.from(ids.token(4), 'base64url').toString('hex'), 16) / 2 ** 32;
@@ -97,9 +101,10 @@ export default definePlugin({
     ctx.events.on(ApprovalSettled, async ({ owner }) => {
       if (owner.kind === 'chat') {
         await jobs.wake(owner.ref);
-        worker.wake();
+        worker.arrived();
       }
     });
+    ctx.events.on(WorkLeft, () => worker.arrived());
     ctx.events.on(IncidentChanged, (change) => incidents.changed(change));
     return { jobs, worker, listeners, actions, approvals, incidents, conversations };
   },

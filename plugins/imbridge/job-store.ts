@@ -76,6 +76,18 @@ export class JobStore {
       .execute();
   }
 
+  /** When the first of those falls due that are not due yet. */
+  async nextAt(now: number): Promise<number | undefined> {
+    const row = await this.#tables.read
+      .selectFrom('imbridge_jobs')
+      .select((of) => of.fn.min('next_at').as('at'))
+      .where('ended_at', 'is', null)
+      .where('state', '=', 'queued')
+      .where('next_at', '>', now)
+      .executeTakeFirst();
+    return row?.at ?? undefined;
+  }
+
   /** Undefined when another generation has it. */
   claim(id: string, holder: string, process: string): Promise<JobRow | undefined> {
     return this.#tables.write((tx) =>

@@ -16,8 +16,11 @@ export interface WorkerParts {
   readonly holder: string;
   readonly ended: Counter;
   readonly atOnce: () => number;
+  /** Tells the next generation, if there is one, that this one has put something down. */
+  readonly left: () => void;
 }
 
+const lookAgainMs = 1_000;
 const firstBackoffMs = 1_000;
 const longestBackoffMs = 300_000;
 /** After that nobody waits for an answer any more. */
@@ -30,6 +33,8 @@ export class Worker {
   readonly #lanes = new Set<string>();
   readonly #carried = new Set<Promise<void>>();
   #isDue = false;
+  /** The earliest moment at which a timer looks again. */
+  #alarm = Number.POSITIVE_INFINITY;
   #rouse = (): void => undefined;
 
   constructor(parts: WorkerParts) {
@@ -40,6 +45,12 @@ export class Worker {
   wake(): void {
     this.#isDue = true;
     this.#rouse();
+  }
+
+  /** There is something, which may be found only once who has told of it has committed. */
+  arrived(): void {
+    this.wake();
+    this.#lookAt(this.#parts.clock.now() + lookAgainMs);
   }
 
   /** Until this generation leaves; what is under way is put down then, for the next one to go on with. */
@@ -72,9 +83,22 @@ export class Worker {
           this.#carried.add(carried);
         }
       }
+      this.#lookAt(await jobs.nextAt(clock.now()));
     } catch (error) {
-      // The next look is a second away.
+      this.#lookAt(clock.now() + lookAgainMs);
       log.warn({ event: 'im.storage', cause: messageOf(error) }, 'messages of chat platforms cannot be read or claimed; tried again');
+    }
+  }
+
+  /** What waits for its time is looked at then, and nothing is asked meanwhile. */
+  #lookAt(at: number | undefined): void {
+    if (at !== undefined && at < this.#alarm) {
+      const { clock, scope } = this.#parts;
+      this.#alarm = at;
+      scope.timeout('look for what is due', Math.min(longestBackoffMs, Math.max(1, Math.ceil(at - clock.now()))), () => {
+        this.#alarm = Number.POSITIVE_INFINITY;
+        this.wake();
+      });
     }
   }
 
@@ -105,6 +129,7 @@ export class Worker {
     const { jobs, clock, log, ended } = this.#parts;
     if (isLeaving) {
       await jobs.update(job.id, { holder: null });
+      this.#parts.left();
       return;
     }
     const now = clock.now();
@@ -121,6 +146,5 @@ export class Worker {
     }
     const wait = (error instanceof NotSaid ? error.afterMs : undefined) ?? Math.min(firstBackoffMs * 2 ** Math.min(job.tries, 10), longestBackoffMs);
     await jobs.update(job.id, { holder: null, next_at: Math.ceil(now + wait), error: cause.slice(0, 500) });
-    this.#parts.scope.timeout('answer again', Math.max(1, Math.ceil(wait)), () => this.wake());
   }
 }

@@ -9,6 +9,8 @@ export interface EdgeToolParts {
   readonly skills: Handle<FleetSkills>;
   readonly fleet: Handle<EdgeFleet>;
   readonly log: Logger;
+  /** Has `catchUp` called within a second or so. */
+  readonly soon: () => void;
 }
 
 const listsAtOnce = 20;
@@ -38,6 +40,7 @@ export class EdgeTools implements ToolSource {
   /** Its tunnel is up: perhaps with another version, or another policy of its owner. */
   note(edgeId: number): void {
     this.#unlisted.add(edgeId);
+    this.#parts.soon();
   }
 
   noteAll(): void {
@@ -60,6 +63,9 @@ export class EdgeTools implements ToolSource {
     await Promise.all(some.map((edgeId) => this.#ask(skills.get(), edgeId, signal)));
     if (some.length > 0) {
       this.#rebuild();
+      if (this.#unlisted.size > 0) {
+        this.#parts.soon();
+      }
     }
   }
 

@@ -31,6 +31,8 @@ const EdgeOnline = defineEvent<{ readonly edge_id: number }>('edge.online');
 const EdgeRemoved = defineEvent<{ readonly edge_id: number }>('edge.removed');
 const ApprovalSettled = defineEvent<{ readonly id: string; readonly status: ApprovalStatus; readonly owner: ApprovalOwner }>('approval.settled');
 
+/** Edges that come together are asked together. */
+const listSoonMs = 1_000;
 const hourMs = 3_600_000;
 
 export default definePlugin({
@@ -59,12 +61,23 @@ export default definePlugin({
 
     ctx.extend.contribute(PackTraces, 'skill', { forget: async ({ tools, keepData }) => void (keepData || (await evidence.forget(tools))) });
 
-    const edgeTools = new EdgeTools({ skills, fleet, log });
+    let isAsked = false;
+    const edgeTools: EdgeTools = new EdgeTools({
+      ...{ skills, fleet, log },
+      soon() {
+        if (!isAsked) {
+          isAsked = true;
+          scope.timeout('list skills of edges', listSoonMs, (signal) => {
+            isAsked = false;
+            return edgeTools.catchUp(signal);
+          });
+        }
+      },
+    });
     ctx.extend.contribute(ToolSources, 'edge', edgeTools);
     ctx.events.on(EdgeOnline, ({ edge_id: id }) => edgeTools.note(id));
     ctx.events.on(EdgeRemoved, ({ edge_id: id }) => edgeTools.forget(id));
     skills.onChange((state) => (state === 'up' ? edgeTools.noteAll() : undefined));
-    scope.interval('list skills of edges', 1_000, (signal) => edgeTools.catchUp(signal));
     // Not within the event: the next one must not wait for a long run.
     ctx.events.on(ApprovalSettled, ({ id, status, owner }) => {
       if (owner.kind === 'skill' && status === 'approved') {

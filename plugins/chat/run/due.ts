@@ -13,3 +13,12 @@ export async function isDue(approval: Approval, { reachable }: Pick<RunPorts, 'r
       return true;
   }
 }
+
+/** Whether all that a run waits for goes on now. */
+export async function isRunDue(id: string, ports: Pick<RunPorts, 'approvals' | 'reachable'>): Promise<boolean> {
+  if (!ports.approvals.available) {
+    return false;
+  }
+  const due = (await ports.approvals.get().of('chat', id)).map((approval) => isDue(approval, ports));
+  return (await Promise.all(due)).every(Boolean);
+}

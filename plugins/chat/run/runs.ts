@@ -5,13 +5,14 @@ import { activeKey } from '../store.ts';
 import { type Sessions, ownerOf } from '../sessions.ts';
 import { EventLog } from './event-log.ts';
 import { finalText } from './closing.ts';
-import { isDue } from './due.ts';
+import { isDue, isRunDue } from './due.ts';
 import { replay, type RunState, type Within } from './journal.ts';
 import type { RunRow } from './run-store.ts';
 import type { RunPorts } from './ports.ts';
 import { RunWorker } from './worker.ts';
 
 const heldMs = 15_000;
+const heartbeatMs = 5_000;
 const flushMs = 20;
 const lookAgainMs = 100;
 
@@ -45,6 +46,7 @@ export class Runs implements ChatRuns {
   readonly #options: RunsOptions;
   readonly #active = new Map<string, Active>();
   #dirty = new Set<EventLog>();
+  #isKept = false;
 
   constructor(options: RunsOptions) {
     this.#options = options;
@@ -112,6 +114,7 @@ export class Runs implements ChatRuns {
     const events = new EventLog(clock, await runs.events(id, 0), row.reserved_seq);
     const begun: Active = { events, stop: new AbortController(), cancelled: false, again: false };
     this.#active.set(id, begun);
+    this.#keepOn();
     // Read now: who has cancelled before has written it down, and who does from now on finds it here.
     begun.cancelled ||= (await runs.find(id))?.cancelled === 1;
     this.#options.scope.task(`run ${id}`, (signal) => this.#carry(row, begun, signal));
@@ -129,14 +132,25 @@ export class Runs implements ChatRuns {
   /** Runs that are left over: of a killed process, or of the generation before this one. */
   async takeOver(): Promise<void> {
     for (const { id, state } of await this.#ports.runs.open()) {
-      if (state === 'running' || (await this.#isDecided(id))) {
+      if (state === 'running' || (await isRunDue(id, this.#ports))) {
         await this.resume(id);
       }
     }
   }
 
-  keep(): Promise<void> {
-    return this.#active.size === 0 ? Promise.resolve() : this.#ports.runs.keep(this.#options.holder, this.#ports.clock.now() + heldMs);
+  /** While there are runs here, nobody takes them for left. */
+  #keepOn(): void {
+    if (this.#isKept || this.#active.size === 0) {
+      return;
+    }
+    this.#isKept = true;
+    this.#options.scope.timeout('hold runs', heartbeatMs, async () => {
+      this.#isKept = false;
+      this.#keepOn();
+      if (this.#active.size > 0) {
+        await this.#ports.runs.keep(this.#options.holder, this.#ports.clock.now() + heldMs);
+      }
+    });
   }
 
   async *follow(principal: Principal, runId: string, afterSeq = 0): AsyncGenerator<RunEvent> {
@@ -258,15 +272,6 @@ export class Runs implements ChatRuns {
     if ((active.again || active.cancelled) && !leave.aborted) {
       await this.resume(row.id);
     }
-  }
-
-  async #isDecided(id: string): Promise<boolean> {
-    const { approvals } = this.#ports;
-    if (!approvals.available) {
-      return false;
-    }
-    const due = (await approvals.get().of('chat', id)).map((approval) => isDue(approval, this.#ports));
-    return (await Promise.all(due)).every(Boolean);
   }
 
   /** Another person's run is not found, for all but admins. */
