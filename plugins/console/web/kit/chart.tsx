@@ -1,3 +1,4 @@
+import type { ComponentChildren } from 'preact';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 
 import { api, type ApiError } from '../frame/api.ts';
@@ -44,25 +45,48 @@ const mostLines = 50;
 const mostNamed = 8;
 
 /** A chart of the metrics store that stays current, with a table behind it and a way to its query. */
-export function Chart({ title, queries, window, unit = 'count', height = 160, top, marks, sync, onRange }: ChartProps) {
+export function Chart({ queries, window, height = 160, ...rest }: ChartProps) {
   const { plotted, error, bounds, retry } = useMatrix(queries, window);
+  return (
+    <Graph
+      {...{ ...rest, height, bounds }}
+      query={queries[0]?.expr}
+      plotted={error ? undefined : plotted}
+      otherwise={error ? <Refused error={error} retry={retry} /> : <Skeleton height={height} />}
+    />
+  );
+}
+
+interface GraphProps extends Omit<ChartProps, 'queries' | 'window'> {
+  readonly plotted: Plotted | undefined;
+  readonly bounds: readonly [number, number];
+  /** What the lines are an answer to. */
+  readonly query: string | undefined;
+  /** Stands where the lines would, as long as there are none. */
+  readonly otherwise: ComponentChildren;
+  readonly tools?: ComponentChildren;
+}
+
+/** Lines that somebody else has asked for, drawn as every chart is. */
+export function Graph({ title, plotted, bounds, query, unit = 'count', height = 160, otherwise, tools, ...drawn }: GraphProps) {
   const [asTable, setAsTable] = useState(false);
   const [point, setPoint] = useState<number | null>(null);
   return (
     <figure class="chart">
       <figcaption>
-        <h2>{title}</h2>
+        <h2 class="cut" title={title}>
+          {title}
+        </h2>
         <div class="chart-tools">
+          {tools}
           <Button kind="quiet" icon="table" label={`${text.table}: ${title}`} pressed={asTable} onClick={() => setAsTable(!asTable)} />
-          <a class="button button-quiet" href={address(['explore'], { q: queries[0]?.expr })} aria-label={`${text.query}: ${title}`} title={text.query}>
+          <a class="button button-quiet" href={address(['explore'], { q: query })} aria-label={`${text.query}: ${title}`} title={text.query}>
             ⌕
           </a>
         </div>
       </figcaption>
-      {error ? (
-        <Refused error={error} retry={retry} />
-      ) : plotted === undefined ? (
-        <Skeleton height={height} />
+      {plotted === undefined ? (
+        otherwise
       ) : plotted.lines.length === 0 ? (
         <p class="chart-empty soft" style={{ height: `${height}px` }}>
           {text.empty}
@@ -71,7 +95,7 @@ export function Chart({ title, queries, window, unit = 'count', height = 160, to
         <Values plotted={plotted} unit={unit} title={title} />
       ) : (
         <>
-          <Canvas {...{ title, plotted, bounds, unit, height, top, marks, sync, onRange }} onPoint={setPoint} />
+          <Canvas {...{ ...drawn, title, plotted, bounds, unit, height }} onPoint={setPoint} />
           <Legend plotted={plotted} unit={unit} at={point} />
         </>
       )}

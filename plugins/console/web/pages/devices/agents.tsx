@@ -1,8 +1,10 @@
-import type { Page } from '../../frame/api.ts';
+import { api, type Page } from '../../frame/api.ts';
+import { useMay } from '../../frame/additions.ts';
 import { useData } from '../../frame/data.ts';
 import { figure } from '../../frame/format.ts';
-import { words } from '../../frame/words.ts';
-import { Empty, Refused, Section, Skeleton } from '../../kit/parts.tsx';
+import { say, words } from '../../frame/words.ts';
+import { attempt } from '../../kit/dialog.tsx';
+import { Button, Empty, Refused, Section, Skeleton } from '../../kit/parts.tsx';
 import { Status, type Tone } from '../../kit/status.tsx';
 import { type Column, Table } from '../../kit/table.tsx';
 import { Time } from '../../kit/time.tsx';
@@ -10,7 +12,11 @@ import { Time } from '../../kit/time.tsx';
 const text = words('agents-of-device', {
   none: 'No agent watches this device.',
   version: 'version {version}',
-  conflict: 'Another machine uses the keys of this agent.',
+  waits: 'The machine of this agent waits to be accepted.',
+  accept: 'It is this device',
+  refuse: 'It is not',
+  accepted: 'The machine of {name} is this device from now on.',
+  refusedDone: 'The agent no longer claims this device.',
   heard: 'heard',
   name: 'Collector',
   state: 'State',
@@ -26,6 +32,7 @@ interface Edge {
   readonly agent_version: string | null;
   readonly last_seen_at: string | null;
   readonly binding: 'bound' | 'conflict';
+  readonly reason: string | null;
 }
 
 /** The agents that watch a device, and what each of them collects. */
@@ -48,11 +55,33 @@ export function Agents({ device }: { readonly device: number }) {
             </span>
           }
         >
-          {edge.binding === 'conflict' && <p class="warning">{text.conflict}</p>}
+          {edge.binding === 'conflict' && <Claim device={device} edge={edge} onDone={reload} />}
           <Collectors edge={edge.id} />
         </Section>
       ))}
     </>
+  );
+}
+
+/** A machine that says it is this device and does not prove it: a person decides. */
+function Claim({ device, edge: { id, name, reason }, onDone }: { readonly device: number; readonly edge: Edge; readonly onDone: () => void }) {
+  const may = useMay();
+  const path = `/devices/${device}/edges/${id}`;
+  const accept = (): void => void attempt(() => api.post(`${path}/accept`), say(text.accepted, { name: name ?? id })).then(onDone);
+  const refuse = (): void => void attempt(() => api.delete(path), text.refusedDone).then(onDone);
+  return (
+    <div class="claim">
+      <Status tone="warning">{text.waits}</Status>
+      <p class="soft">{reason}</p>
+      <div class="buttons">
+        {may('device:accept') && (
+          <Button kind="primary" onClick={accept}>
+            {text.accept}
+          </Button>
+        )}
+        {may('device:delete') && <Button onClick={refuse}>{text.refuse}</Button>}
+      </div>
+    </div>
   );
 }
 

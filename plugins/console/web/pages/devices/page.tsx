@@ -7,16 +7,19 @@ import { useMay } from '../../frame/additions.ts';
 import { words } from '../../frame/words.ts';
 import type { Device } from '../../api/shapes.ts';
 import { Segments } from '../../kit/form.tsx';
-import { Empty, Head, Refused } from '../../kit/parts.tsx';
+import { Empty, Head, Refused, Tabs } from '../../kit/parts.tsx';
 import { Share } from '../../kit/share.tsx';
 import { Mark, Tag } from '../../kit/status.tsx';
 import { type Column, Table } from '../../kit/table.tsx';
 import { Time } from '../../kit/time.tsx';
 import { AddHost } from '../overview/checklist.tsx';
 import { DevicePage } from './device.tsx';
+import { Fleet } from './fleet.tsx';
 
 const text = words('devices', {
   title: 'Devices',
+  agents: 'Agents',
+  add: 'Add a host',
   search: 'Search by name, host name or address',
   shown: 'Which',
   all: 'All',
@@ -32,13 +35,30 @@ const text = words('devices', {
   seen: 'Heard',
   none: 'No device is like this.',
   empty: 'No device is watched yet.',
-  emptyNote: 'Make a line here and run it on a host as root; the host appears by itself.',
+  emptyNote: 'Add a host: run the line that is made on it as root; it appears by itself.',
 });
 
-/** `/ui/devices`, and `/ui/devices/<id>/<part>` for one. */
+/** `/ui/devices`, `/ui/devices/agents` for what watches them, and `/ui/devices/<id>/<part>` for one. */
 export default function Devices() {
   const { parts } = usePlace();
-  return parts[1] === undefined ? <List /> : <DevicePage key={parts[1]} id={parts[1]} part={parts[2] ?? 'overview'} />;
+  const may = useMay();
+  const shows = parts[1] ?? 'list';
+  if (shows !== 'list' && shows !== 'agents') {
+    return <DevicePage key={shows} id={shows} part={parts[2] ?? 'overview'} />;
+  }
+  return (
+    <>
+      <Head title={text.title}>{may('edge:enrol') && <AddHost label={text.add} />}</Head>
+      <Tabs
+        active={shows}
+        tabs={[
+          { id: 'list', title: text.title, href: address(['devices']) },
+          { id: 'agents', title: text.agents, href: address(['devices', 'agents']) },
+        ]}
+      />
+      {shows === 'agents' ? <Fleet /> : <List />}
+    </>
+  );
 }
 
 interface Row extends Device {
@@ -52,13 +72,11 @@ function List() {
   const [online, setOnline] = useParam('online');
   const [role] = useParam('role');
   const [tag] = useParam('tag');
-  const may = useMay();
   const list = useList<Device>('/devices', { query: { q, online, role, tag }, kinds: ['devices', 'edges'] });
   const rows = useFigures(list.items);
   const isPlain = q === '' && online === '' && role === '' && tag === '';
   return (
     <>
-      <Head title={text.title}>{may('edge:enrol') && <AddHost />}</Head>
       <div class="filters">
         <input type="search" aria-label={text.search} placeholder={text.search} value={q} onInput={(event) => setQ(event.currentTarget.value)} />
         <Segments

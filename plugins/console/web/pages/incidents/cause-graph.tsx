@@ -10,7 +10,7 @@ export interface Propagation {
   readonly checks: { readonly edge: boolean; readonly deviates: boolean; readonly order: boolean };
 }
 
-const box = { width: 150, height: 34, gapX: 90, gapY: 14 };
+const box = { width: 150, height: 34, gapX: 64, gapY: 14 };
 
 interface Placed {
   readonly name: string;
@@ -19,12 +19,13 @@ interface Placed {
 }
 
 /** The way of a failure, from the left to the right; a dashed line is a step that not all checks confirm. */
-export function CauseGraph({ steps }: { readonly steps: readonly Propagation[] }) {
+export function CauseGraph({ steps, names }: { readonly steps: readonly Propagation[]; readonly names: ReadonlyMap<string, string> }) {
   const nodes = placed(steps);
   const at = new Map(nodes.map((node) => [node.name, node]));
   const width = Math.max(...nodes.map(({ x }) => x)) + box.width + 2;
   const height = Math.max(...nodes.map(({ y }) => y)) + box.height + 2;
-  const sentence = steps.map(({ from, to, relation }) => `${from} ${relation} ${to}`).join('; ');
+  const called = (node: string): string => names.get(node) ?? node.replace(/^[a-z]+:/, '');
+  const sentence = steps.map(({ from, to, relation }) => `${called(from)} ${relation} ${called(to)}`).join('; ');
   return (
     <div class="cause-graph" tabIndex={0} role="group" aria-label={text.label}>
       <svg width={width} height={height} viewBox={`0 0 ${width} ${height}`} role="img" aria-label={`${text.label}: ${sentence}`}>
@@ -37,9 +38,9 @@ export function CauseGraph({ steps }: { readonly steps: readonly Propagation[] }
               <path d={`M${x1} ${y1} C ${x1 + 40} ${y1}, ${x2 - 40} ${y2}, ${x2 - 6} ${y2}`} />
               <path class="tip" d={`M${x2} ${y2} l-7 -4 v8 Z`} />
               <text x={(x1 + x2) / 2} y={(y1 + y2) / 2 - 5} text-anchor="middle">
-                {relation}
+                {relation.replaceAll('_', ' ')}
               </text>
-              <title>{`${from} → ${to}: ${isSure ? text.confirmed : text.assumed}`}</title>
+              <title>{`${called(from)} → ${called(to)}: ${isSure ? text.confirmed : text.assumed}`}</title>
             </g>
           );
         })}
@@ -47,9 +48,9 @@ export function CauseGraph({ steps }: { readonly steps: readonly Propagation[] }
           <g key={name} class={index === 0 ? 'node first' : 'node'}>
             <rect x={x + 1} y={y + 1} width={box.width} height={box.height} rx="4" />
             <text x={x + box.width / 2} y={y + box.height / 2 + 4} text-anchor="middle">
-              {name.length > 20 ? `${name.slice(0, 19)}…` : name}
+              {called(name).length > 20 ? `${called(name).slice(0, 19)}…` : called(name)}
             </text>
-            <title>{name}</title>
+            <title>{called(name)}</title>
           </g>
         ))}
       </svg>

@@ -38,7 +38,7 @@ const text = words('report', {
 
 interface Hypothesis {
   readonly rank: number;
-  readonly node: { readonly name: string };
+  readonly node: { readonly id: string; readonly name: string };
   readonly category: string;
   readonly score: number;
   readonly text: string;
@@ -139,7 +139,7 @@ function Findings({ report }: { readonly report: ReportOf }) {
           ))}
         </ol>
       )}
-      {propagation.length > 0 && <CauseGraph steps={propagation} />}
+      {propagation.length > 0 && <CauseGraph steps={propagation} names={new Map(hypotheses.map(({ node }) => [node.id, node.name]))} />}
       <Details report={report} />
       {hypotheses.length > 1 && (
         <details>

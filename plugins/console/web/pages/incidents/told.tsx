@@ -1,8 +1,12 @@
+import { api, type Page } from '../../frame/api.ts';
+import { useMay } from '../../frame/additions.ts';
 import { useData } from '../../frame/data.ts';
 import { address } from '../../frame/location.ts';
 import { words } from '../../frame/words.ts';
-import { Section, Skeleton } from '../../kit/parts.tsx';
+import { attempt } from '../../kit/dialog.tsx';
+import { Button, Section, Skeleton } from '../../kit/parts.tsx';
 import { Mark, type Tone } from '../../kit/status.tsx';
+import { Time } from '../../kit/time.tsx';
 
 const text = words('told', {
   title: 'Who was told',
@@ -16,6 +20,12 @@ const text = words('told', {
   waiting: 'waits',
   held_back: 'held back',
   not_for_it: 'not for it',
+  firing: 'that it fires',
+  resolved: 'that it is over',
+  reminder: 'that it still fires',
+  queued: 'in the queue',
+  again: 'Send again',
+  sentAgain: 'It is tried again now.',
 });
 
 interface Why {
@@ -29,6 +39,9 @@ const tones: Readonly<Record<string, Tone>> = { sent: 'ok', folded: 'ok', failed
 /** Which channels were told of the present firing, and what kept it from the others. */
 export function Told({ incident }: { readonly incident: number }) {
   const { value, error } = useData<Why>(`/alerts/incidents/${incident}/why`, { kinds: ['incidents', 'deliveries'] });
+  const deliveries = useData<Page<Delivery>>('/notification-deliveries', { query: { incident_id: incident, limit: 20 }, kinds: ['deliveries'] });
+  // What became of a message is said below, by the message itself.
+  const heard = new Set(deliveries.value?.items.map(({ channel_id: id }) => id));
   if (error && !value) {
     return null;
   }
@@ -51,19 +64,54 @@ export function Told({ incident }: { readonly incident: number }) {
               </span>
             </li>
           ))}
-          {value.channels.map(({ channel_id: id, name, outcome, reason }) => (
-            <li key={id}>
-              <Mark tone={tones[outcome] ?? 'muted'} />
-              <a class="cut" href={address(['channels', id])}>
-                {name}
-              </a>
-              <span class="soft" title={reason}>
-                {(text as Readonly<Record<string, string>>)[outcome] ?? outcome}
-              </span>
-            </li>
-          ))}
+          {value.channels
+            .filter(({ channel_id: id }) => !heard.has(id))
+            .map(({ channel_id: id, name, outcome, reason }) => (
+              <li key={id}>
+                <Mark tone={tones[outcome] ?? 'muted'} />
+                <a class="cut" href={address(['channels', id])}>
+                  {name}
+                </a>
+                <span class="soft" title={reason}>
+                  {(text as Readonly<Record<string, string>>)[outcome] ?? outcome}
+                </span>
+              </li>
+            ))}
         </ul>
       )}
+      <Deliveries of={deliveries.value?.items ?? []} onAgain={deliveries.reload} />
     </Section>
+  );
+}
+
+interface Delivery {
+  readonly id: string;
+  readonly state: 'queued' | 'delayed' | 'sent' | 'folded' | 'overtaken' | 'failed';
+  readonly kind: 'firing' | 'resolved' | 'reminder';
+  readonly channel_id: number;
+  readonly channel_name: string;
+  readonly error: string | null;
+  readonly accepted_at: string;
+}
+
+/** Each message of it, newest first; one that did not arrive can be sent again. */
+function Deliveries({ of, onAgain }: { readonly of: readonly Delivery[]; readonly onAgain: () => void }) {
+  const may = useMay();
+  const again = (id: string): void => void attempt(() => api.post(`/notification-deliveries/${encodeURIComponent(id)}/resend`), text.sentAgain).then(onAgain);
+  return of.length === 0 ? null : (
+    <ul class="list">
+      {of.map(({ id, state, kind, channel_name: name, error, accepted_at: at }) => (
+        <li key={id}>
+          <Mark tone={tones[state] ?? 'muted'} />
+          <span class="cut" title={error ?? undefined}>
+            {name}: {text[kind]} <span class="soft">{error ?? text[state]}</span>
+          </span>
+          {may('channel:resend') && (state === 'failed' || state === 'delayed') && <Button onClick={() => again(id)}>{text.again}</Button>}
+          <span class="soft">
+            <Time at={at} />
+          </span>
+        </li>
+      ))}
+    </ul>
   );
 }

@@ -122,13 +122,14 @@ function Step({
 }
 
 /** The line for other hosts: made on demand, since it carries a token that enrols machines. */
-export function AddHost() {
+/** The line that adds a host: made when it is asked for, because it holds a token. */
+export function AddHost({ label = text.hostButton }: { readonly label?: string }) {
   const [line, setLine] = useState<string>();
   const make = async (): Promise<void> => {
     const { install_command: command } = await api.post<{ install_command: string }>('/edges/enrolments', { max_uses: 20, expires_in: '24h' });
     setLine(command);
   };
-  return line === undefined ? <Button onClick={() => void attempt(make)}>{text.hostButton}</Button> : <Copyable value={line} />;
+  return line === undefined ? <Button onClick={() => void attempt(make)}>{label}</Button> : <Copyable value={line} />;
 }
 
 function TryIncident({ incident }: { readonly incident: Incident | undefined }) {

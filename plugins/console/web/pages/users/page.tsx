@@ -11,11 +11,13 @@ import { Button, Empty, Head, Refused, Tabs } from '../../kit/parts.tsx';
 import { Status, Tag } from '../../kit/status.tsx';
 import { type Column, Table } from '../../kit/table.tsx';
 import { Time } from '../../kit/time.tsx';
+import { WhoMay } from './who-may.tsx';
 
 const text = words('users', {
   title: 'Users and roles',
   users: 'Users',
   roles: 'Roles',
+  may: 'Who may do what',
   add: 'New user',
   name: 'Name',
   email: 'E-mail',
@@ -55,7 +57,7 @@ interface Role {
 export default function Users() {
   const { parts } = usePlace();
   const isAdmin = useMay()('*');
-  const shows = parts[1] === 'roles' ? 'roles' : 'users';
+  const shows = parts[1] === 'roles' || parts[1] === 'may' ? parts[1] : 'users';
   const [edited, setEdited] = useState<User | 'new'>();
   return (
     <>
@@ -70,10 +72,11 @@ export default function Users() {
         tabs={[
           { id: 'users', title: text.users, href: address(['users']) },
           { id: 'roles', title: text.roles, href: address(['users', 'roles']) },
+          ...(isAdmin ? [{ id: 'may', title: text.may, href: address(['users', 'may']) }] : []),
         ]}
         active={shows}
       />
-      {shows === 'users' ? <People onPick={isAdmin ? setEdited : undefined} /> : <Roles />}
+      {shows === 'may' ? <WhoMay /> : shows === 'roles' ? <Roles /> : <People onPick={isAdmin ? setEdited : undefined} />}
       {edited !== undefined && <Edited key={edited === 'new' ? 0 : edited.id} user={edited} onClose={() => setEdited(undefined)} />}
     </>
   );

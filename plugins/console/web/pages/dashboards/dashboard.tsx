@@ -1,0 +1,155 @@
+import { useMemo, useState } from 'preact/hooks';
+
+import { api } from '../../frame/api.ts';
+import { useMay } from '../../frame/additions.ts';
+import { useData } from '../../frame/data.ts';
+import { address, goTo, place, usePlace } from '../../frame/location.ts';
+import { words } from '../../frame/words.ts';
+import { attempt } from '../../kit/dialog.tsx';
+import { Button, Empty, Head, Refused, Skeleton } from '../../kit/parts.tsx';
+import { SpanChoice, useSpan } from '../../kit/span.tsx';
+import { type Panel, PanelView } from './panel.tsx';
+import { PanelForm } from './panel-form.tsx';
+
+const text = words('dashboard', {
+  noSuch: 'There is no such dashboard.',
+  back: 'All dashboards',
+  add: 'Add a panel',
+  edit: 'Edit the panel',
+  remove: 'Remove',
+  removed: 'The panels of users are gone from it.',
+  every: 'All',
+});
+
+interface Variable {
+  readonly name: string;
+  readonly title: string;
+  readonly multi: boolean;
+  readonly all: boolean;
+  readonly value: readonly string[];
+  readonly values: readonly string[];
+  readonly error?: { readonly message: string };
+}
+
+interface Dashboard {
+  readonly uid: string;
+  readonly title: string;
+  readonly description: string;
+  readonly source: string;
+  readonly from: string;
+  readonly to: string;
+  readonly variables: readonly Variable[];
+  readonly panels: readonly Panel[];
+}
+
+const everything = '$__all';
+const prefix = 'var-';
+
+/** One dashboard: svc asks all its queries at once, and every panel has its data or the reason why not. */
+export function DashboardPage({ uid }: { readonly uid: string }) {
+  const { query } = usePlace();
+  const { window, zoom } = useSpan();
+  const mayWrite = useMay()('monitor:write');
+  const [edited, setEdited] = useState<Panel | 'new'>();
+  const length = 'last' in window ? window.last : window.to - window.from;
+  const asked = useMemo(() => {
+    const span = 'last' in window ? { from: `now-${window.last}s`, to: 'now' } : { from: String(window.from), to: String(window.to) };
+    return { ...span, ...Object.fromEntries([...new Set(query.keys())].filter((name) => name.startsWith(prefix)).map((name) => [name, query.getAll(name)])) };
+  }, [window, query]);
+  const every = 'last' in window ? Math.max(10_000, Math.round(length / 240) * 1_000) : undefined;
+  const { value, error, reload } = useData<Dashboard>(`/observability/dashboards/${encodeURIComponent(uid)}`, { query: asked, every });
+  if (value === undefined) {
+    return error === undefined ? (
+      <Skeleton lines={10} />
+    ) : error.status === 404 ? (
+      <Empty title={text.noSuch}>
+        <a href={address(['dashboards'])}>{text.back}</a>
+      </Empty>
+    ) : (
+      <Refused error={error} retry={reload} />
+    );
+  }
+  const bounds = [Date.parse(value.from) / 1000, Date.parse(value.to) / 1000] as const;
+  const hasOwn = value.panels.some(({ id }) => id !== null);
+  const remove = (): void =>
+    void attempt(() => api.delete(`/monitor/dashboards/${encodeURIComponent(uid)}`), text.removed).then((done) => done && goTo(address(['dashboards'])));
+  return (
+    <>
+      <Head title={value.title} note={value.description}>
+        {mayWrite && (
+          <Button icon="plus" onClick={() => setEdited('new')}>
+            {text.add}
+          </Button>
+        )}
+        {mayWrite && hasOwn && (
+          <Button kind="danger" icon="trash" onClick={remove}>
+            {text.remove}
+          </Button>
+        )}
+      </Head>
+      <div class="filters">
+        <SpanChoice />
+        {value.variables.map((variable) => (
+          <Choice key={variable.name} variable={variable} />
+        ))}
+      </div>
+      {error && <Refused error={error} retry={reload} />}
+      <div class="panels">
+        {value.panels.toSorted(byPlace).map((panel) => (
+          <PanelView
+            key={panel.id ?? `${panel.title} ${panel.position.x} ${panel.position.y}`}
+            panel={panel}
+            bounds={bounds}
+            onRange={zoom}
+            onEdit={mayWrite && panel.id !== null ? () => setEdited(panel) : undefined}
+          />
+        ))}
+      </div>
+      {edited !== undefined && (
+        <PanelForm
+          title={edited === 'new' ? text.add : text.edit}
+          uid={uid}
+          panel={edited === 'new' ? undefined : edited}
+          onClose={() => setEdited(undefined)}
+          onDone={() => {
+            setEdited(undefined);
+            reload();
+          }}
+        />
+      )}
+    </>
+  );
+}
+
+/** As they are read, also where they stand one below the other. */
+const byPlace = (a: Panel, b: Panel): number => a.position.y - b.position.y || a.position.x - b.position.x;
+
+function Choice({ variable: { name, title, multi, all, value, values, error } }: { readonly variable: Variable }) {
+  const options = [...new Set([...(all ? [everything] : []), ...values, ...value])];
+  const set = (chosen: readonly string[]): void => {
+    const next = new URLSearchParams(place.value.query);
+    next.delete(prefix + name);
+    chosen.forEach((one) => next.append(prefix + name, one));
+    goTo(`${location.pathname}?${next.toString()}`, { replace: true });
+  };
+  return (
+    <label class="variable" title={error?.message}>
+      <span class="soft">{title}</span>
+      {options.length === 0 ? (
+        <input value={value[0] ?? ''} onChange={(event) => set([event.currentTarget.value])} />
+      ) : (
+        <select
+          multiple={multi && value.length > 1}
+          value={value[0]}
+          onChange={(event) => set([...event.currentTarget.selectedOptions].map((option) => option.value))}
+        >
+          {options.map((option) => (
+            <option key={option} value={option} selected={value.includes(option)}>
+              {option === everything ? text.every : option}
+            </option>
+          ))}
+        </select>
+      )}
+    </label>
+  );
+}

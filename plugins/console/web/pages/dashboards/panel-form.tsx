@@ -1,0 +1,91 @@
+import { useState } from 'preact/hooks';
+
+import { api } from '../../frame/api.ts';
+import { words } from '../../frame/words.ts';
+import { attempt, Dialog } from '../../kit/dialog.tsx';
+import { Form, SelectField, TextField } from '../../kit/form.tsx';
+import { Button } from '../../kit/parts.tsx';
+import type { Panel } from './panel.tsx';
+
+const text = words('panel-form', {
+  uid: 'Name in its address',
+  uidHint: 'Letters, digits, - and _.',
+  name: 'Title of the panel',
+  firstName: 'Title of its first panel',
+  type: 'Drawn as',
+  query: 'Query',
+  queryHint: 'PromQL; LogQL for lines of logs.',
+  legend: 'Names of its lines',
+  legendHint: '{{label}} stands for a label; empty for all of them.',
+  unit: 'Unit',
+  width: 'Columns of 24',
+  height: 'Rows',
+  remove: 'Remove the panel',
+  removed: 'The panel is gone.',
+});
+
+const types = ['timeseries', 'stat', 'gauge', 'table', 'logs'] as const;
+const units = ['none', 'percent', 'ratio', 'bytes', 'bytes_per_second', 'bits_per_second', 'per_second', 'seconds', 'milliseconds', 'celsius', 'timestamp'];
+
+interface PanelFormProps {
+  readonly title: string;
+  /** Where it belongs; undefined for the first panel of a dashboard that it begins. */
+  readonly uid?: string;
+  readonly panel?: Panel | undefined;
+  readonly onClose: () => void;
+  readonly onDone: (uid: string) => void;
+}
+
+/** Makes or changes a panel; svc tries its query before it takes it. */
+export function PanelForm({ title, uid, panel, onClose, onDone }: PanelFormProps) {
+  const [address, setAddress] = useState(uid ?? '');
+  const [name, setName] = useState(panel?.title ?? '');
+  const [type, setType] = useState<string>(panel?.type ?? 'timeseries');
+  const [query, setQuery] = useState(panel?.query ?? '');
+  const [legend, setLegend] = useState(panel?.legend ?? '');
+  const [unit, setUnit] = useState(panel?.unit ?? 'none');
+  const [width, setWidth] = useState(String(panel?.position.w ?? 12));
+  const [height, setHeight] = useState(String(panel?.position.h ?? 8));
+  const save = async (): Promise<void> => {
+    const body = { title: name, type, query, legend, unit };
+    const [w, h] = [Number(width), Number(height)];
+    if (panel === undefined) {
+      await api.post('/monitor/panels', { ...body, dashboard_uid: address });
+    } else {
+      const position = { ...panel.position, x: Math.min(panel.position.x, 24 - w), w, h };
+      await api.patch(`/monitor/panels/${panel.id}`, { ...body, position });
+    }
+    onDone(address);
+  };
+  const remove = (): void => void attempt(() => api.delete(`/monitor/panels/${panel!.id}`), text.removed).then((done) => done && onDone(address));
+  return (
+    <Dialog title={title} onClose={onClose} wide>
+      <Form onSubmit={save} onCancel={onClose}>
+        {uid === undefined && <TextField label={text.uid} hint={text.uidHint} value={address} onInput={setAddress} autoFocus required />}
+        <TextField label={uid === undefined ? text.firstName : text.name} value={name} onInput={setName} autoFocus={uid !== undefined} required />
+        <TextField label={text.query} hint={text.queryHint} value={query} onInput={setQuery} rows={3} mono required />
+        <div class="field-row">
+          <SelectField label={text.type} value={type} options={types.map((one) => [one, one] as const)} onChange={setType} />
+          <SelectField
+            label={text.unit}
+            value={unit}
+            options={[...new Set([...units, unit])].map((one) => [one, one.replaceAll('_', ' ')] as const)}
+            onChange={setUnit}
+          />
+        </div>
+        <TextField label={text.legend} hint={text.legendHint} value={legend} onInput={setLegend} mono />
+        {panel !== undefined && (
+          <div class="field-row">
+            <TextField label={text.width} type="number" value={width} onInput={setWidth} />
+            <TextField label={text.height} type="number" value={height} onInput={setHeight} />
+          </div>
+        )}
+      </Form>
+      {panel !== undefined && (
+        <Button kind="danger" icon="trash" onClick={remove}>
+          {text.remove}
+        </Button>
+      )}
+    </Dialog>
+  );
+}

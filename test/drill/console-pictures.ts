@@ -1,0 +1,116 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+
+import { type Browser, chromium } from 'playwright-core';
+
+import type { Outcome, Row } from '../exercise.ts';
+import { findPeer } from '../peers.ts';
+import { everyPage, openPage } from '../plugins/console/every-page.ts';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const sizes = [
+  { width: 360, height: 740 },
+  { width: 1280, height: 800 },
+  { width: 2560, height: 1440 },
+];
+
+interface Demo {
+  readonly url: string;
+  readonly email: string;
+  readonly password: string;
+}
+
+/**
+ * A picture of every page, of each width, in light and dark, in `folder`; of `svc demo` once its incident is investigated, or of the svc at
+ * `url`. `only` names pages, `widths` picks widths, both separated by commas.
+ */
+export async function run({ folder = 'pictures', only = '', widths = '', url = '', email = '', password = '' }: Options): Promise<Outcome> {
+  const executablePath = findPeer('chromium');
+  if (executablePath === undefined) {
+    throw new Error('chromium is not installed (Debian: apt-get install chromium)');
+  }
+  mkdirSync(folder, { recursive: true });
+  const own = url === '' ? await startDemo() : undefined;
+  const browser = await chromium.launch({ executablePath, args: ['--headless', '--no-sandbox', '--disable-gpu', '--hide-scrollbars'] });
+  try {
+    const wanted = String(widths) === '' ? sizes : sizes.filter(({ width }) => String(widths).split(',').includes(String(width)));
+    const cases = wanted.flatMap((size) => [false, true].map((dark) => ({ size, dark })));
+    const failures: Row[] = [];
+    let pictures = 0;
+    for (const { size, dark } of cases) {
+      const missed = await picture(browser, own?.demo ?? { url, email, password }, { size, dark, folder, only: only === '' ? [] : only.split(',') });
+      failures.push(...missed.failures);
+      pictures += missed.pictures;
+    }
+    return { ok: failures.length === 0, pictures, folder, failures };
+  } finally {
+    await browser.close();
+    await own?.end();
+  }
+}
+
+interface Options {
+  readonly folder?: string;
+  readonly only?: string;
+  readonly widths?: string | number;
+  readonly url?: string;
+  readonly email?: string;
+  readonly password?: string;
+}
+
+interface Shot {
+  readonly size: (typeof sizes)[number];
+  readonly dark: boolean;
+  readonly folder: string;
+  readonly only: readonly string[];
+}
+
+async function picture(browser: Browser, { url, email, password }: Demo, { size, dark, folder, only }: Shot) {
+  const context = await browser.newContext({ viewport: size, colorScheme: dark ? 'dark' : 'light', reducedMotion: 'reduce' });
+  const page = await context.newPage();
+  const failures: Row[] = [];
+  let pictures = 0;
+  await page.goto(`${url}/`);
+  await page.getByLabel('E-mail').fill(email);
+  await page.getByLabel('Password').fill(password);
+  await page.getByRole('button', { name: 'Sign in' }).click();
+  await page.getByRole('button', { name: 'Search or jump to' }).waitFor();
+  for (const one of everyPage.filter(({ name }) => only.length === 0 || only.includes(name))) {
+    try {
+      await openPage(page, url, one);
+      await page.screenshot({ path: join(folder, `${one.name}-${size.width}-${dark ? 'dark' : 'light'}.png`) });
+      pictures += 1;
+    } catch (error) {
+      failures.push({ page: one.name, width: size.width, dark, cause: String(error).split('\n')[0]!.slice(0, 120) });
+    }
+  }
+  await context.close();
+  return { failures, pictures };
+}
+
+/** `svc demo` on a port of its own, until its story has been told. */
+async function startDemo(): Promise<{ readonly demo: Demo; readonly end: () => Promise<void> }> {
+  const child: ChildProcess = spawn(process.execPath, [join(root, 'bin/svc'), 'demo', '--port', '0', '--hosts', '16', '--fault-after', '10'], {
+    cwd: root,
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const end = async (): Promise<void> => {
+    const gone = once(child, 'exit');
+    child.kill('SIGINT');
+    await gone;
+  };
+  let url = '';
+  let signIn: readonly string[] = [];
+  for await (const line of createInterface({ input: child.stdout! })) {
+    url = /serves at (\S+)/.exec(line)?.[1] ?? url;
+    signIn = /Sign in as (\S+) with (\S+)/.exec(line)?.slice(1) ?? signIn;
+    if (line.includes('Look at it')) {
+      return { demo: { url, email: signIn[0]!, password: signIn[1]! }, end };
+    }
+  }
+  throw new Error('svc demo ended before its story was told');
+}

@@ -1,0 +1,57 @@
+import type { Page } from 'playwright-core';
+
+export interface OnePage {
+  /** Also the name of its picture. */
+  readonly name: string;
+  readonly address: string;
+  /** What is there once it has drawn. */
+  readonly sign: string | RegExp;
+}
+
+/** Every page of the console, with the first thing of each kind; a page that is not here is in no test (`every-page.test.ts` compares). */
+export const everyPage: readonly OnePage[] = [
+  { name: 'overview', address: '/', sign: 'Overview' },
+  { name: 'incidents', address: '/ui/incidents?state=all', sign: 'Incidents' },
+  { name: 'incident', address: '/ui/incidents/1', sign: 'Timeline' },
+  { name: 'devices', address: '/ui/devices', sign: 'Devices' },
+  { name: 'agents-of-devices', address: '/ui/devices/agents', sign: 'Agents' },
+  { name: 'device', address: '/ui/devices/1', sign: 'Facts' },
+  { name: 'device-processes', address: '/ui/devices/1/processes', sign: 'Processes' },
+  { name: 'device-logs', address: '/ui/devices/1/logs', sign: 'Logs' },
+  { name: 'device-agents', address: '/ui/devices/1/agents', sign: 'Agents' },
+  { name: 'dashboards', address: '/ui/dashboards', sign: 'Dashboards' },
+  { name: 'dashboard', address: '/ui/dashboards/overview', sign: 'Span of time' },
+  { name: 'explore', address: '/ui/explore?q=svc_process_uptime_seconds', sign: 'Explore' },
+  { name: 'logs', address: '/ui/logs', sign: 'Logs' },
+  { name: 'traces', address: '/ui/traces', sign: 'Traces' },
+  { name: 'topology', address: '/ui/topology/1', sign: 'Topology' },
+  { name: 'rules', address: '/ui/rules', sign: 'Rules' },
+  { name: 'rule', address: '/ui/rules/1', sign: /Condition|Expression/ },
+  { name: 'silences', address: '/ui/silences', sign: 'Silences' },
+  { name: 'channels', address: '/ui/channels', sign: 'Channels' },
+  { name: 'ask', address: '/ui/chat', sign: 'Ask' },
+  { name: 'approvals', address: '/ui/approvals', sign: 'Approvals' },
+  { name: 'shells', address: '/ui/shell', sign: 'Open shells' },
+  { name: 'shell', address: '/ui/shell/1', sign: 'Open the shell' },
+  { name: 'recordings', address: '/ui/shell/recordings', sign: 'Recordings' },
+  { name: 'agents', address: '/ui/agents', sign: 'Agents' },
+  { name: 'knowledge', address: '/ui/knowledge?read=vault/hosts/disk-full.md', sign: 'First three readings' },
+  { name: 'packs', address: '/ui/packs', sign: 'Packs' },
+  { name: 'users', address: '/ui/users', sign: 'Users and roles' },
+  { name: 'roles', address: '/ui/users/roles', sign: 'May' },
+  { name: 'who-may', address: '/ui/users/may?action=webshell', sign: 'Verdict' },
+  { name: 'settings', address: '/ui/settings', sign: 'Settings' },
+  { name: 'audit', address: '/ui/audit', sign: 'Audit' },
+  { name: 'plugins', address: '/ui/plugins', sign: 'Plugins' },
+  { name: 'plugin', address: '/ui/plugins/console', sign: 'Generation' },
+  { name: 'nowhere', address: '/ui/nowhere', sign: 'There is no such page.' },
+];
+
+/** Opens a page and waits until nothing of it is a skeleton any more. */
+export async function openPage(page: Page, url: string, { address, sign }: OnePage): Promise<void> {
+  await page.goto(url + address);
+  await page.locator('main').getByText(sign).or(page.getByLabel(sign)).locator('visible=true').first().waitFor();
+  await page.locator('.skeleton').first().waitFor({ state: 'detached' });
+  // Charts are drawn a frame after their figures are known.
+  await page.locator('.plot:not(:has(canvas))').first().waitFor({ state: 'detached' });
+}
