@@ -1,1 +1,5 @@
-declare module '*.css';
+declare module '*.css' {
+  /** With `{ type: 'text' }`: for rules that belong to code which is loaded on demand. */
+  const rules: string;
+  export default rules;
+}

@@ -1,7 +1,6 @@
-import '@xterm/xterm/css/xterm.css';
-
 import { FitAddon } from '@xterm/addon-fit';
 import { Terminal } from '@xterm/xterm';
+import rules from '@xterm/xterm/css/xterm.css' with { type: 'text' };
 
 export interface Screen {
   readonly terminal: Terminal;
@@ -15,7 +14,6 @@ export function openScreen(element: HTMLElement, size?: { readonly cols: number;
   const sheets = new OwnSheets();
   const terminal = new Terminal({
     ...size,
-    documentOverride: sheets.document,
     convertEol: false,
     cursorBlink: false,
     fontFamily: 'ui-monospace, "DejaVu Sans Mono", "Liberation Mono", monospace',
@@ -42,37 +40,43 @@ export function openScreen(element: HTMLElement, size?: { readonly cols: number;
 }
 
 /**
- * The policy of the page takes no inline styles, and the terminal writes some: its rules go into sheets of the page, which is allowed to
- * scripts of its own, and the style of a cell is set property by property.
+ * The policy of the page takes no inline styles, and the terminal writes some, into elements that it asks the document for: while one is
+ * open, its rules go into sheets that a script may add, and the style of a cell is set property by property.
  */
 class OwnSheets {
-  readonly document: Document;
   readonly #sheets = new Set<CSSStyleSheet>();
 
   constructor() {
-    const create = (name: string): HTMLElement => this.#create(name);
-    this.document = new Proxy(document, {
-      get(target, key) {
-        const value: unknown = Reflect.get(target, key, target);
-        return key === 'createElement' ? create : typeof value === 'function' ? (value.bind(target) as unknown) : value;
-      },
-    });
+    this.#add().replaceSync(rules);
+    document.createElement = ((name: string): HTMLElement => this.#create(name)) as typeof document.createElement;
   }
 
   close(): void {
+    Reflect.deleteProperty(document, 'createElement');
     document.adoptedStyleSheets = document.adoptedStyleSheets.filter((sheet) => !this.#sheets.has(sheet));
   }
 
+  #add(): CSSStyleSheet {
+    const sheet = new CSSStyleSheet();
+    this.#sheets.add(sheet);
+    document.adoptedStyleSheets = [...document.adoptedStyleSheets, sheet];
+    return sheet;
+  }
+
   #create(name: string): HTMLElement {
-    const element = document.createElement(name);
+    // An empty style element is refused, too; what is never seen stands in its place.
+    const element = Document.prototype.createElement.call(document, name === 'style' ? 'template' : name);
     if (name === 'style') {
-      const sheet = new CSSStyleSheet();
-      this.#sheets.add(sheet);
-      document.adoptedStyleSheets = [...document.adoptedStyleSheets, sheet];
-      Object.defineProperty(element, 'textContent', { set: (rules: string) => void sheet.replaceSync(rules) });
-    } else {
-      element.setAttribute = (attribute: string, value: string): void =>
-        attribute === 'style' ? void (element.style.cssText = value) : Element.prototype.setAttribute.call(element, attribute, value);
+      const sheet = this.#add();
+      Object.defineProperty(element, 'textContent', { set: (text: string) => void sheet.replaceSync(text) });
+    } else if (name === 'span') {
+      element.setAttribute = (attribute: string, value: string): void => {
+        if (attribute === 'style') {
+          element.style.cssText = value;
+        } else {
+          Element.prototype.setAttribute.call(element, attribute, value);
+        }
+      };
     }
     return element;
   }
