@@ -68,7 +68,11 @@ class OwnSheets {
     const element = Document.prototype.createElement.call(document, name === 'style' ? 'template' : name);
     if (name === 'style') {
       const sheet = this.#add();
-      Object.defineProperty(element, 'textContent', { set: (text: string) => void sheet.replaceSync(text) });
+      Object.defineProperty(element, 'textContent', {
+        set: (text: string) => {
+          sheet.replaceSync(text);
+        },
+      });
     } else if (name === 'span') {
       element.setAttribute = (attribute: string, value: string): void => {
         if (attribute === 'style') {
