@@ -8,7 +8,7 @@ export interface OnePage {
   readonly sign: string | RegExp;
 }
 
-/** Every page of the console, with the first thing of each kind; a page that is not here is in no test (`every-page.test.ts` compares). */
+/** Every page of the console, with the first thing of each kind. */
 export const everyPage: readonly OnePage[] = [
   { name: 'overview', address: '/', sign: 'Overview' },
   { name: 'incidents', address: '/ui/incidents?state=all', sign: 'Incidents' },
@@ -48,9 +48,15 @@ export const everyPage: readonly OnePage[] = [
 ];
 
 /** Opens a page and waits until nothing of it is a skeleton any more. */
-export async function openPage(page: Page, url: string, { address, sign }: OnePage): Promise<void> {
-  await page.goto(url + address);
-  await page.locator('main').getByText(sign).or(page.getByLabel(sign)).locator('visible=true').first().waitFor();
+export async function openPage(page: Page, url: string, one: OnePage): Promise<void> {
+  await page.goto(url + one.address);
+  await drawn(page, one.sign);
+}
+
+async function drawn(page: Page, sign: OnePage['sign']): Promise<void> {
+  const main = page.locator('main');
+  const shown = main.getByText(sign).or(main.getByLabel(sign));
+  await shown.locator('visible=true').first().waitFor();
   await page.locator('.skeleton').first().waitFor({ state: 'detached' });
   // Charts are drawn a frame after their figures are known.
   await page.locator('.plot:not(:has(canvas))').first().waitFor({ state: 'detached' });

@@ -1,3 +1,4 @@
+import type { Ref } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 
 import { api } from '../../frame/api.ts';
@@ -7,7 +8,7 @@ import { address } from '../../frame/location.ts';
 import { say, words } from '../../frame/words.ts';
 import { CheckField, Segments } from '../../kit/form.tsx';
 import { Button, Head, Skeleton } from '../../kit/parts.tsx';
-import { type Cast, castOf, shortened } from './cast.ts';
+import { type Cast, type CastEvent, castOf, shortened } from './cast.ts';
 import type { Screen } from './terminal.ts';
 
 const text = words('player', {
@@ -63,54 +64,13 @@ export function PlayerPage({ id }: { readonly id: string }) {
 const speeds = ['1', '2', '4', '16'] as const;
 
 function Player({ cast }: { readonly cast: Cast }) {
-  const element = useRef<HTMLDivElement>(null);
-  const screen = useRef<Screen | undefined>(undefined);
-  const shown = useRef(0);
   const [isShort, setShort] = useState(true);
   const [speed, setSpeed] = useState<(typeof speeds)[number]>('1');
   const [isPlaying, setPlaying] = useState(false);
   const [at, setAt] = useState(0);
-  const [isReady, setReady] = useState(false);
   const events = isShort ? shortened(cast.events, longestWait) : cast.events;
   const length = events.at(-1)?.at ?? 0;
-
-  useEffect(() => {
-    let isLeft = false;
-    void import('./terminal.ts').then(({ openScreen }) => {
-      if (!isLeft) {
-        screen.current = openScreen(element.current!, { cols: cast.cols, rows: cast.rows });
-        screen.current.terminal.options.disableStdin = true;
-        setReady(true);
-      }
-    });
-    return () => {
-      isLeft = true;
-      screen.current?.close();
-    };
-  }, [cast]);
-
-  /** What is shown at a time before the present one is found by showing it all again. */
-  useEffect(() => {
-    const terminal = screen.current?.terminal;
-    if (terminal === undefined) {
-      return;
-    }
-    if (shown.current > 0 && (events[shown.current - 1]?.at ?? 0) > at) {
-      terminal.reset();
-      shown.current = 0;
-    }
-    for (let event = events[shown.current]; event !== undefined && event.at <= at; event = events[shown.current]) {
-      if (event.kind === 'shown') {
-        terminal.write(event.text);
-      } else {
-        const [cols, rows] = event.text.split('x').map(Number);
-        if (cols !== undefined && rows !== undefined && cols > 0 && rows > 0) {
-          terminal.resize(Math.min(cols, 500), Math.min(rows, 200));
-        }
-      }
-      shown.current += 1;
-    }
-  }, [at, isReady, isShort]);
+  const element = useReplay(cast, events, at);
 
   useEffect(() => {
     if (!isPlaying) {
@@ -155,4 +115,52 @@ function Player({ cast }: { readonly cast: Cast }) {
       />
     </>
   );
+}
+
+/** A terminal that shows what was shown until `at`; a time before the present one is found by showing it all again. */
+function useReplay({ cols, rows }: Cast, events: readonly CastEvent[], at: number): Ref<HTMLDivElement> {
+  const element = useRef<HTMLDivElement>(null);
+  const screen = useRef<Screen | undefined>(undefined);
+  const shown = useRef(0);
+  const [isReady, setReady] = useState(false);
+  useEffect(() => {
+    let isLeft = false;
+    void import('./terminal.ts').then(({ openScreen }) => {
+      if (!isLeft) {
+        screen.current = openScreen(element.current!, { cols, rows });
+        screen.current.terminal.options.disableStdin = true;
+        setReady(true);
+      }
+    });
+    return () => {
+      isLeft = true;
+      screen.current?.close();
+    };
+  }, []);
+  useEffect(() => {
+    const terminal = screen.current?.terminal;
+    if (terminal === undefined) {
+      return;
+    }
+    if (shown.current > 0 && (events[shown.current - 1]?.at ?? 0) > at) {
+      terminal.reset();
+      shown.current = 0;
+    }
+    for (let event = events[shown.current]; event !== undefined && event.at <= at; event = events[shown.current]) {
+      show(terminal, event);
+      shown.current += 1;
+    }
+  }, [at, isReady]);
+  return element;
+}
+
+function show(terminal: Screen['terminal'], { kind, text: shown }: CastEvent): void {
+  if (kind === 'shown') {
+    terminal.write(shown);
+    return;
+  }
+  const [cols, rows] = shown.split('x').map(Number);
+  if (cols !== undefined && rows !== undefined && cols > 0 && rows > 0) {
+    terminal.resize(Math.min(cols, 500), Math.min(rows, 200));
+  }
 }
