@@ -89,7 +89,7 @@ export interface DeclaredRoute {
 }
 
 /** A route with all that a document can say of it; its shapes are JSON Schema 2020-12, as they are checked. */
-export interface DescribedRoute extends DeclaredRoute, Pick<RouteDeclaration, 'kind' | 'description' | 'consumes' | 'produces'> {
+export interface DescribedRoute extends DeclaredRoute, Pick<RouteDeclaration, 'kind' | 'description' | 'consumes' | 'produces' | 'wording'> {
   /** Of an ordinary answer. */
   readonly status: number;
   readonly params: object | undefined;
@@ -98,8 +98,7 @@ export interface DescribedRoute extends DeclaredRoute, Pick<RouteDeclaration, 'k
   readonly response: object | undefined;
   /** Of one item of a list. */
   readonly items: object | undefined;
-  /** Codes beyond those of the pipeline. */
-  readonly errors: readonly ErrorCode[];
+  readonly errors: readonly (ErrorCode | number)[];
 }
 
 /** What the plugins that serve now declare: the closed list that roles are made from, and what agents work with. */

@@ -131,8 +131,8 @@ interface Declared<P extends TSchema | undefined, Q extends TSchema | undefined,
   readonly unwritten?: boolean;
   /** Name of the audited action; default `<area>:<last literal segment or verb>`. */
   readonly action?: string;
-  /** Codes beyond those of the pipeline that the handler may answer with, for the OpenAPI text. */
-  readonly errors?: readonly ErrorCode[];
+  /** Codes, and statuses that no code has, beyond those of the pipeline that the handler may answer with, for the OpenAPI text. */
+  readonly errors?: readonly (ErrorCode | number)[];
   /** Error bodies of a protocol that has its own. Paths that all routes around word alike are unknown in the same words. */
   readonly wording?: (error: ShownError, headers: RequestHeaders) => ErrorWording;
 }

@@ -15,7 +15,16 @@ export function docsPage(document: OpenApiDocument): string {
   const sections = grouped(operations(document));
   const names = [...sections.keys()].sort();
   const contents = names.map((name) => `<a href="#${escape(name)}">${escape(name)}</a>`).join(' · ');
-  const body = names.map((name) => `<h2 id="${escape(name)}">${escape(name)}</h2>\n${sections.get(name)!.map(operationText).join('\n')}`).join('\n');
+  const body = names
+    .map(
+      (name) =>
+        `<h2 id="${escape(name)}">${escape(name)}</h2>\n${sections
+          .get(name)!
+          .map((entry) => operationText(entry, document))
+          .join('\n')}`,
+    )
+    .join('\n');
+  const shapes = Object.entries(document.components.schemas).map(shapeText).join('\n');
   const { title, version } = document.info;
   return `<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>${escape(title)} API ${escape(version)}</title><style>${docsStyle}</style></head>
@@ -23,6 +32,8 @@ export function docsPage(document: OpenApiDocument): string {
 <p>The same as a document for tools: <code>/api/v1/openapi.json</code>. Send <code>Authorization: Bearer …</code> wherever access is not public.</p>
 <p>${contents}</p>
 ${body}
+<h2 id="shapes">shapes</h2>
+${shapes}
 </body></html>
 `;
 }
@@ -46,19 +57,44 @@ function grouped(entries: readonly PathOperation[]): Map<string, PathOperation[]
   return groups;
 }
 
-function operationText({ path, method, operation }: PathOperation): string {
+function operationText({ path, method, operation }: PathOperation, { components, servers }: OpenApiDocument): string {
   const access = operation['x-svc-access'];
   const who = typeof access === 'object' ? `${access.action}, or ${'self' in access ? `{${access.self}} itself` : 'an edge'}` : access;
   const body = Object.entries(operation.requestBody?.content ?? {})[0];
-  const answers = Object.entries(operation.responses).map(
-    ([status, response]) => `<tr><td>${status}</td><td>${escape((response as { description: string }).description)}</td></tr>`,
-  );
+  const answers = Object.entries(operation.responses).map(([status, response]) => {
+    const { description } = (components.responses[nameIn(response)] ?? response) as { description: string };
+    return `<tr><td>${status}</td><td>${escape(description)}</td></tr>`;
+  });
   return `<details><summary><b class="method">${method.toUpperCase()}</b> <code>${escape(path)}</code> <span>${escape(operation.summary)}</span></summary>
 ${operation.description === undefined ? '' : `<p>${escape(operation.description)}</p>`}
 <p>Access: <code>${escape(who)}</code> · plugin <code>${escape(operation['x-svc-plugin'])}</code></p>
+<pre>${escape(curlLine(method, path, operation, servers[0]!.url))}</pre>
 ${operation.parameters.length === 0 ? '' : `<table>${operation.parameters.map(parameterText).join('')}</table>`}
-${body === undefined ? '' : `<p>Body, <code>${escape(body[0])}</code>:</p><pre>${escape(JSON.stringify(body[1].schema, null, 2))}</pre>`}
+${body === undefined ? '' : `<p>Body, <code>${escape(body[0])}</code>:</p>${schemaText(body[1].schema)}`}
 <table>${answers.join('')}</table>${answerShape(operation)}</details>`;
+}
+
+/** What a terminal takes as it is, but for the words in braces. */
+function curlLine(method: string, path: string, { security, requestBody }: Operation, url: string): string {
+  const sent = Object.keys(requestBody?.content ?? {})[0];
+  return [
+    ...['curl', ...(method === 'get' ? [] : ['-X', method.toUpperCase()])],
+    ...(security.length === 0 ? [] : ['-H "Authorization: Bearer $TOKEN"']),
+    ...(sent === undefined ? [] : [`-H 'Content-Type: ${sent}' --data @body`]),
+    `'${url === '/' ? 'http://127.0.0.1:8080' : url}${path}'`,
+  ].join(' ');
+}
+
+/** The last part of a reference; empty where it is none. */
+const nameIn = (shape: object): string => ('$ref' in shape ? String(shape.$ref).split('/').at(-1)! : '');
+
+const shapeText = ([name, schema]: readonly [string, object]): string =>
+  `<details id="shape-${escape(name)}"><summary><code>${escape(name)}</code></summary>${schemaText(schema)}</details>`;
+
+/** A schema as text in which each name leads to its shape. */
+function schemaText(schema: object): string {
+  const text = escape(JSON.stringify(schema, null, 2));
+  return `<pre>${text.replace(/&quot;#\/components\/schemas\/(\w+)&quot;/g, '<a href="#shape-$1">$1</a>')}</pre>`;
 }
 
 function parameterText({ name, in: place, required, schema, description }: Parameter): string {
@@ -69,7 +105,7 @@ function parameterText({ name, in: place, required, schema, description }: Param
 function answerShape({ responses }: Operation): string {
   const [, answer] = Object.entries(responses).find(([status]) => status.startsWith('2')) ?? [];
   const schema = (answer as { content?: Record<string, { schema?: object }> })?.content?.['application/json']?.schema;
-  return schema === undefined ? '' : `<p>Answer:</p><pre>${escape(JSON.stringify(schema, null, 2))}</pre>`;
+  return schema === undefined ? '' : `<p>Answer:</p>${schemaText(schema)}`;
 }
 
 const entities: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' };

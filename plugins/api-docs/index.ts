@@ -17,7 +17,7 @@ function docRoutes(catalogue: DeclaredCatalogue, build: Build): readonly RouteDe
   const documents = new WeakMap<readonly DescribedRoute[], OpenApiDocument>();
   const document = (): OpenApiDocument => {
     const declarations = catalogue.declarations();
-    const made = documents.get(declarations) ?? openApi(declarations, build.version);
+    const made = documents.get(declarations) ?? openApi(declarations, build.version, build.publicUrl || '/');
     documents.set(declarations, made);
     return made;
   };

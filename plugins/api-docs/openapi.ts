@@ -1,9 +1,7 @@
-import { type Access, type DescribedRoute, type ErrorCode, errorStatus } from 'svc/sdk';
+import { type Access, type DescribedRoute, errorStatus } from 'svc/sdk';
 
-/** A JSON Schema as data. */
-interface Schema {
-  readonly [keyword: string]: unknown;
-}
+import { failures } from './failures.ts';
+import { asSent, Named, pascal, type Schema, singular } from './named-schemas.ts';
 
 export interface Operation {
   readonly operationId: string;
@@ -29,22 +27,29 @@ export interface Parameter {
 export interface OpenApiDocument {
   readonly openapi: '3.1.0';
   readonly info: { readonly title: string; readonly version: string };
+  readonly servers: readonly { readonly url: string }[];
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
-  readonly components: object;
+  readonly components: {
+    readonly securitySchemes: object;
+    readonly schemas: Readonly<Record<string, Schema>>;
+    readonly responses: Readonly<Record<string, object>>;
+  };
 }
 
 /** The API as it is served, made from the declarations that also validate. */
-export function openApi(declarations: readonly DescribedRoute[], version: string): OpenApiDocument {
+export function openApi(declarations: readonly DescribedRoute[], version: string, url: string): OpenApiDocument {
+  const named = new Named({ Error: errorShape });
   const paths: Record<string, Record<string, Operation>> = {};
   for (const declaration of declarations.toSorted((a, b) => (a.path < b.path ? -1 : a.path > b.path ? 1 : 0))) {
-    (paths[declaration.path] ??= {})[declaration.method.toLowerCase()] = operation(declaration);
+    (paths[declaration.path] ??= {})[declaration.method.toLowerCase()] = operation(declaration, named);
   }
-  return { openapi: '3.1.0', info: { title: 'svc', version }, paths, components };
+  const { schemas, responses } = named;
+  return { openapi: '3.1.0', info: { title: 'svc', version }, servers: [{ url }], paths, components: { securitySchemes, schemas, responses } };
 }
 
-function operation(declaration: DescribedRoute): Operation {
+function operation(declaration: DescribedRoute, named: Named): Operation {
   const { method, path, summary, description, access, pluginId } = declaration;
-  const body = requestBody(declaration);
+  const body = requestBody(declaration, named);
   return {
     operationId: operationId(method, path),
     summary,
@@ -55,8 +60,18 @@ function operation(declaration: DescribedRoute): Operation {
     'x-svc-plugin': pluginId,
     parameters: [...pathParameters(declaration), ...queryParameters(declaration)],
     ...(body && { requestBody: body }),
-    responses: { ...success(declaration), ...failures(declaration) },
+    responses: { ...success(declaration, named), ...failures(declaration, named) },
   };
+}
+
+/** `/api/v1/alert-rules/{id}/enabled` → `AlertRuleEnabled`: what a shape of this path is called. */
+function noun(path: string): string {
+  const segments = segmentsOf(path.replace(/^\/api\/v\d+/, ''));
+  return (
+    segments
+      .map(({ name, isParam }, at) => (isParam ? '' : segments[at + 1]?.isParam === true || at === segments.length - 1 ? singular(pascal(name)) : pascal(name)))
+      .join('') || 'Service'
+  );
 }
 
 /** Parts of a declared path, each one word or one whole parameter. */
@@ -106,86 +121,77 @@ const pageParameters: readonly Parameter[] = [
 
 const lastEventId: Parameter = { name: 'Last-Event-ID', in: 'header', required: false, description: 'Resume after this event', schema: { type: 'string' } };
 
-function requestBody({ kind, body, consumes }: DescribedRoute): Operation['requestBody'] {
+function requestBody({ kind, method, path, body, consumes }: DescribedRoute, named: Named): Operation['requestBody'] {
   if (kind === 'bytes') {
-    return consumes && { required: true, content: Object.fromEntries(consumes.map((type) => [type, { schema: {} }])) };
+    return consumes && { required: false, content: Object.fromEntries(consumes.map((type) => [type, { schema: {} }])) };
   }
-  return body && { required: true, content: { 'application/json': { schema: body as Schema } } };
+  const schema = body && named.schema(asSent(body as Schema), noun(path) + (method === 'POST' ? 'Input' : 'Change'));
+  return schema && { required: ((body as Schema).required as unknown[] | undefined)?.length !== 0, content: { 'application/json': { schema } } };
 }
 
-function success({ kind, status, produces, response, items }: DescribedRoute): Record<string, object> {
+function success(route: DescribedRoute, named: Named): Record<string, object> {
+  const { kind, status, errors } = route;
+  if (kind === 'socket') {
+    return { 101: { description: 'The connection is a WebSocket from here on' } };
+  }
+  const content = answerContent(route, named);
+  const done = { description: kind === 'list' ? 'One page' : 'Done', ...(content && { content }) };
+  // Also what the handler may set in its place, and the answer to an If-None-Match that still holds.
+  const others = errors.filter((other) => typeof other === 'number').filter((other) => other < 400);
+  const unchanged =
+    kind === 'json' && route.method !== 'POST' && route.method !== 'DELETE' ? { 304: { description: 'As it was when its ETag was given' } } : {};
+  const empty = kind === 'bytes' && route.method === 'POST' ? { 204: { description: 'Done, and there is nothing to say' } } : {};
+  return { ...empty, ...Object.fromEntries([status, ...others].map((each) => [each, isEmpty(kind, each) ? { description: 'Done' } : done])), ...unchanged };
+}
+
+const isEmpty = (kind: DescribedRoute['kind'], status: number): boolean => status === 204 || (kind === 'bytes' && status === 202);
+
+function answerContent({ kind, path, produces, consumes, response, items }: DescribedRoute, named: Named): object | undefined {
+  const json = (schema: Schema): object => ({ 'application/json': { schema } });
   switch (kind) {
-    case 'socket':
-      return { 101: { description: 'The connection is a WebSocket from here on' } };
     case 'events':
-      return { [status]: { description: 'A stream of server-sent events', content: { 'text/event-stream': { schema: { type: 'string' } } } } };
+      return { 'text/event-stream': { schema: { type: 'string' } } };
     case 'bytes':
-      return { [status]: { description: 'Done', content: { [produces!.split(';')[0]!]: { schema: {} } } } };
+      // A protocol that speaks two languages answers in that of the question.
+      return Object.fromEntries(typesOf(produces!.split(';')[0]!, consumes).map((type) => [type, { schema: {} }]));
     case 'list':
-      return { [status]: { description: 'One page', content: { 'application/json': { schema: pageSchema(items as Schema) } } } };
+      return json(named.schema(pageSchema(items as Schema, noun(path), named), `${noun(path)}Page`));
     default:
-      return {
-        [status]: response === undefined ? { description: 'Done' } : { description: 'Done', content: { 'application/json': { schema: response } } },
-      };
+      return response && json(named.schema(response as Schema, noun(path)));
   }
 }
 
-const pageSchema = (items: Schema): Schema => ({
+const typesOf = (produced: string, consumed: readonly string[] = []): readonly string[] =>
+  consumed.includes('application/json') && consumed.includes(produced) ? [...new Set([produced, 'application/json'])] : [produced];
+
+const pageSchema = (items: Schema, name: string, named: Named): Schema => ({
   type: 'object',
   required: ['items', 'next_cursor', 'total'],
   properties: {
-    items: { type: 'array', items },
+    items: { type: 'array', items: named.schema(items, name) },
     next_cursor: { type: 'string', description: 'Empty on the last page' },
     total: { type: 'integer', minimum: 0, description: 'Size of the filtered set' },
   },
 });
 
-/** What the stages of the pipeline may answer with, and what the handler adds. */
-function failures({ access, path, query, body, params, kind, consumes, method, errors }: DescribedRoute): Record<string, object> {
-  const takesInput = query ?? body ?? params ?? consumes ?? (kind === 'list' ? true : undefined);
-  const codes: readonly (ErrorCode | false)[] = [
-    takesInput !== undefined && 'invalid_argument',
-    access !== 'public' && 'unauthorized',
-    access !== 'public' && access !== 'known' && 'forbidden',
-    path.includes('{') && 'not_found',
-    method === 'POST' && access !== 'public' && 'conflict',
-    kind === 'events' && 'rate_limited',
-    'unavailable',
-    'internal',
-    ...errors,
-  ];
-  const named = new Map<number, Set<string>>();
-  for (const code of codes) {
-    if (code !== false) {
-      named.set(errorStatus[code], (named.get(errorStatus[code]) ?? new Set()).add(code));
-    }
-  }
-  return Object.fromEntries([...named].map(([status, set]) => [status, { description: [...set].join(' or '), content: errorContent }]));
-}
-
-const errorContent = { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } };
-
 const propertiesOf = (schema: object | undefined): Readonly<Record<string, Schema>> =>
   ((schema as Schema | undefined)?.properties ?? {}) as Record<string, Schema>;
 
-const components = {
-  securitySchemes: {
-    bearer: { type: 'http', scheme: 'bearer' },
-    basic: { type: 'http', scheme: 'basic', description: 'Key id and secret of an edge' },
-  },
-  schemas: {
-    Error: {
-      type: 'object',
-      required: ['error', 'message'],
-      properties: {
-        error: { type: 'string', enum: Object.keys(errorStatus) },
-        message: { type: 'string', description: 'Names the cause and the fix' },
-        request_id: { type: 'string' },
-        details: {
-          type: 'array',
-          items: { type: 'object', required: ['path', 'message'], properties: { path: { type: 'string' }, message: { type: 'string' } } },
-        },
-      },
+const securitySchemes = {
+  bearer: { type: 'http', scheme: 'bearer' },
+  basic: { type: 'http', scheme: 'basic', description: 'Key id and secret of an edge' },
+};
+
+const errorShape: Schema = {
+  type: 'object',
+  required: ['error', 'message'],
+  properties: {
+    error: { type: 'string', enum: Object.keys(errorStatus) },
+    message: { type: 'string', description: 'Names the cause and the fix' },
+    request_id: { type: 'string' },
+    details: {
+      type: 'array',
+      items: { type: 'object', required: ['path', 'message'], properties: { path: { type: 'string' }, message: { type: 'string' } } },
     },
   },
 };

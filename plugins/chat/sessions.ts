@@ -61,7 +61,7 @@ export class Sessions {
   async own(principal: Principal, id: string): Promise<SessionRow> {
     const row = await this.#store.find(id);
     if (row === undefined || (row.owner !== ownerOf(principal) && !isAdmin(principal))) {
-      throw new SvcError('not_found', `there is no session ${id}`, { reason: 'chat.no_session' });
+      throw missing(id);
     }
     return row;
   }
@@ -98,6 +98,10 @@ export class Sessions {
   /** The person's message and whatever `along` writes, in one commit. */
   addAsk(session: SessionRow, content: string, run: string, along: () => Promise<void>): Promise<void> {
     return this.#store.write(async () => {
+      // Deleted by another call since it was read.
+      if ((await this.#store.find(session.id)) === undefined) {
+        throw missing(session.id);
+      }
       await this.#store.insertMessage({
         ...{ session_id: session.id, run_id: run, role: 'user', content, created_at: this.#clock.now() },
         ...{ agent: null, model: null, tool_calls: '[]', usage: null, finish_reason: null },
@@ -109,5 +113,7 @@ export class Sessions {
     });
   }
 }
+
+const missing = (id: string): SvcError => new SvcError('not_found', `there is no session ${id}`, { reason: 'chat.no_session' });
 
 const isAdmin = ({ grants }: Principal): boolean => grants.includes('*');

@@ -27,7 +27,7 @@ export const pushRoute = (gate: PushGate, route: PushRoute): RouteDeclaration =>
     timeoutMs,
     audited: false,
     admit: (arrival) => gate.enter(arrival),
-    errors: ['rate_limited', 'unavailable'],
+    errors: ['rate_limited', 'unavailable', 422],
   });
 
 export const plainWording = ({ message }: ShownError): ErrorWording => ({ type: 'text/plain; charset=utf-8', body: `${message}\n` });

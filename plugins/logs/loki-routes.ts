@@ -44,7 +44,7 @@ const paths: readonly Path[] = [
   { path: 'format_query', name: 'format_query', summary: 'A query written the one way, as Loki answers it', post: true },
 ];
 
-const common = { access: 'any', query: Anything, produces: jsonType, timeoutMs: answerMs, wording: lokiWording } as const;
+const common = { access: 'any', query: Anything, produces: jsonType, timeoutMs: answerMs, wording: lokiWording, errors: ['upstream_error'] } as const;
 
 /** Grafana asks for labels of the stream, of metadata and of parsers apart. */
 const isCategorized = (headers: RequestHeaders): boolean =>

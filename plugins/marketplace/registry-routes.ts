@@ -73,6 +73,7 @@ export const registryRoutes = (registries: Registries, installed: InstalledPacks
     summary: 'Search what all registries offer',
     query: Type.Object({ q: Type.Optional(Type.String({ maxLength: 200 })), registry: Type.Optional(RegistryName) }),
     items: OfferShape,
+    errors: ['not_found'],
     async handle({ query: { q = '', registry }, page }) {
       const keys = new Map((await registries.list()).map(({ name, public_key: key }) => [name, key]));
       const found = (await registries.search(q, registry)).map(({ registry: from, offer }) => ({

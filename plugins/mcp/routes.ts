@@ -39,6 +39,7 @@ export const mcpRoutes = (server: McpServer, servers: McpServers): readonly Rout
     status: 200,
     timeoutMs: longestCallMs,
     action: 'mcp:call',
+    errors: [202],
     wording: ({ code, status, message }) => ({
       type: 'application/json; charset=utf-8',
       // Who may not call has not spoken the protocol yet.

@@ -37,7 +37,7 @@ export function prometheusWording({ code, status, message, kind }: ShownError): 
   return { status: shown, type: json, body: JSON.stringify({ status: 'error', errorType, error: message }) };
 }
 
-export const common = { access: 'any', query: Anything, produces: json, timeoutMs: answerMs, wording: prometheusWording } as const;
+export const common = { access: 'any', query: Anything, produces: json, timeoutMs: answerMs, wording: prometheusWording, errors: ['upstream_error'] } as const;
 
 const questions: readonly { readonly path: string; readonly endpoint: Endpoint; readonly summary: string; readonly post?: true }[] = [
   { path: 'query', endpoint: 'query', summary: 'A PromQL query at one instant', post: true },
@@ -109,6 +109,7 @@ export const prometheusRoutes = (driver: () => Driver): readonly RouteDeclaratio
   byteRoute({
     ...common,
     ...{ method: 'GET', path: '/prometheus/-/ready', summary: 'Whether the store answers, in the words of Prometheus', produces: text },
+    wording: ({ message }) => ({ type: text, body: `${message}\n` }),
     async handle(call) {
       const { ok } = await driver().probe(call.signal);
       call.setStatus(ok ? 200 : 503);

@@ -28,7 +28,7 @@ export const importRoutes = (parts: ImportParts): readonly RouteDeclaration[] =>
     response: ImportReport,
     maxBodyBytes: mostBytes,
     action: 'dashboard:import',
-    errors: ['conflict'],
+    errors: ['conflict', 200],
     async handle(call) {
       const report = await importDashboard(call, call.body, call.query, parts);
       call.setStatus(report.dry_run ? 200 : 201);

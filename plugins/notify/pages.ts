@@ -80,7 +80,7 @@ export const pageRoute = (pages: Pages): RouteDeclaration =>
     description: 'To be read only. The token is signed, names one page, and expires after a week.',
     params: Type.Object({ token: Type.String({ maxLength: 300, pattern: '^[A-Za-z0-9_-]+\\.[A-Za-z0-9_-]+$' }) }),
     produces: 'text/html; charset=utf-8',
-    errors: ['not_found', 'unavailable'],
+    errors: ['not_found', 'unavailable', 410],
     wording: ({ message }) => ({ type: 'text/html; charset=utf-8', body: notePage('This page cannot be shown', message) }),
     handle({ params, setHeader }) {
       setHeader('content-security-policy', pagePolicy);

@@ -95,7 +95,12 @@ export class OwnPersonas {
       await store.put(make(await store.find(name)));
     });
     await this.load();
-    return this.#all.get(name)!;
+    const own = this.#all.get(name);
+    if (own === undefined) {
+      // Deleted by another call since it was written.
+      throw missing(name);
+    }
+    return own;
   }
 }
 

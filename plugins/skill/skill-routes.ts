@@ -102,7 +102,7 @@ export const skillRoutes = (registry: SkillRegistry, executions: Executions): re
     status: 200,
     timeoutMs: (longestSeconds + 10) * 1_000,
     action: 'skill:execute',
-    errors: ['not_found', 'forbidden', 'invalid_argument', 'unavailable'],
+    errors: ['not_found', 'forbidden', 'invalid_argument', 'unavailable', 202],
     async handle({ params: { key }, body: { params = {}, device_id, edge_id, timeout = 30 }, principal, signal, note, setStatus }) {
       const end = await executions.execute({ principal, key, params, device_id, edge_id, timeoutMs: timeout * 1_000, signal, origin: 'api' });
       const kind = registry.tool(key)?.class;

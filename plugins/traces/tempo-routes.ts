@@ -22,7 +22,15 @@ export function tempoWording({ status, message, kind }: ShownError): ErrorWordin
   };
 }
 
-const common = { method: 'GET', access: 'any', query: Anything, produces: jsonType, timeoutMs: answerMs, wording: tempoWording } as const;
+const common = {
+  method: 'GET',
+  access: 'any',
+  query: Anything,
+  produces: jsonType,
+  timeoutMs: answerMs,
+  wording: tempoWording,
+  errors: ['upstream_error'],
+} as const;
 
 /** Tempo's API as far as it asks; spans come in by the data plane. */
 export function tempoRoutes(driver: () => TraceDriver, reader: Reader): readonly RouteDeclaration[] {

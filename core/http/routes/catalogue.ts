@@ -34,7 +34,7 @@ function owned<T>(table: ReadonlyMap<string, Entry<T>>): readonly Contribution<T
 }
 
 function describeRoute(entry: Entry<RouteDeclaration>): DescribedRoute {
-  const { method, path, access, summary, description, kind, consumes, produces, params, query, body, response, items, errors = [] } = entry.value;
+  const { method, path, access, summary, description, kind, consumes, produces, params, query, body, response, items, errors = [], wording } = entry.value;
   return {
     method,
     path,
@@ -45,6 +45,7 @@ function describeRoute(entry: Entry<RouteDeclaration>): DescribedRoute {
     ...(description !== undefined && { description }),
     ...(consumes && { consumes }),
     ...(produces !== undefined && { produces }),
+    ...(wording && { wording }),
     status: compileRoute(entry).status,
     params: params && modern(params as Schema),
     query: query && modern(query as Schema),

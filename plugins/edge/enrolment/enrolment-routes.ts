@@ -14,6 +14,7 @@ export const enrolmentRoutes = (enrolments: Enrolments): readonly RouteDeclarati
     summary: 'Make a token that enrols some machines for some time; the answer has the line to run on each',
     body: EnrolmentDraft,
     response: NewEnrolment,
+    errors: ['not_found'],
     action: 'edge:enrolment',
     handle: (call) => enrolments.create(call, call.body),
   }),

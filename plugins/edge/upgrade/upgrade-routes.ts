@@ -49,7 +49,7 @@ export const upgradeRoutes = (upgrades: Upgrades, packages: Packages): readonly 
     params: PackageFile,
     produces: 'application/octet-stream',
     timeoutMs: 600_000,
-    errors: ['not_found'],
+    errors: ['not_found', 206],
     async handle(call) {
       const { sizeBytes, sha256, read } = await packages.open(call.params.file);
       const tag = `"${sha256}"`;
