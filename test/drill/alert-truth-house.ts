@@ -79,6 +79,23 @@ export class FakedHouse {
     }
   }
 
+  /** Whether cycles of the evaluator go on, none of whose rules fails. */
+  async isEvaluating(when: string): Promise<boolean> {
+    const cycle = async () => (await this.get<{ last_cycle: { started_at: string; rules_failed: number } | null }>('/api/v1/alerts/runtime-info')).last_cycle;
+    const seen = new Set<string>();
+    for (const deadline = performance.now() + 30_000; performance.now() < deadline; await pause(250)) {
+      const last = await cycle();
+      if (last !== null && last.rules_failed > 0) {
+        throw new Error(`${when}: ${last.rules_failed} rules failed at ${last.started_at}`);
+      }
+      seen.add(last?.started_at ?? '');
+      if (seen.size > 3) {
+        return true;
+      }
+    }
+    return false;
+  }
+
   async post<T>(path: string, body: object): Promise<T> {
     const answer = await this.house.fetch(path, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) });
     if (!answer.ok) {
