@@ -103,7 +103,16 @@ test('an incident that burns on without a cause is looked at twice more, and wha
   await house.rule({ rule_key: 'found_later', conditions: [{ expr: 'node_load1{device_id="3"} > 0' }] });
   await house.rule({ rule_key: 'never_found', conditions: [{ expr: 'node_load1{device_id="4"} > 0' }] });
   const quiet: Fault = (_device, _at, usual) => usual;
-  const [later, never] = [await house.fired('found_later', quiet), await house.fired('never_found', quiet)];
+  /** While one is under way the clock must not run away from it: its deadlines would pass. */
+  const idle = () =>
+    until(async () => {
+      const { items } = await house.json<{ items: { status: string }[] }>('/api/v1/investigations?limit=20');
+      return items.every(({ status }) => status === 'ready') ? true : undefined;
+    });
+  const later = await house.fired('found_later', quiet);
+  await house.report(later);
+  await idle();
+  const never = await house.fired('never_found', quiet);
   for (const incident of [later, never]) {
     const { verdict, look } = await house.report(incident);
     assert.deepEqual([verdict, look], ['no_anomaly', 1]);
@@ -113,6 +122,7 @@ test('an incident that burns on without a cause is looked at twice more, and wha
     (await house.json<{ items: { message: string }[] }>(`/api/v1/alerts/incidents/${incident}/events?type=ai_initial_diagnosis`)).items;
   /** Timers are those of the machine: a start of the room looks for what is due, as they do. */
   const passed = async (ms: number) => {
+    await idle();
     await house.pass(ms, hot(3), 60_000);
     await house.reload('investigate');
   };
