@@ -12,7 +12,9 @@ export class EventLog {
   #reserved: number;
   #stored: number;
   /** Text that is not an event yet: many small pieces become one. */
-  #text: { readonly type: string; readonly id: string; delta: string; readonly since: number } | undefined;
+  #text: { readonly type: string; readonly id: string; delta: string } | undefined;
+  /** When text was last made an event. */
+  #flushedAt = Number.NEGATIVE_INFINITY;
   #readers = new Set<() => void>();
   #closed = false;
 
@@ -47,20 +49,21 @@ export class EventLog {
     this.#push(type, data);
   }
 
-  /** A piece of text or reasoning; it is sent with the next flush. Returns whether one is due. */
+  /** A piece of text or reasoning; it is sent with the next flush. Returns whether one is due: after a pause at once, else 20 ms after the last. */
   delta(type: 'text-delta' | 'reasoning-delta', id: string, delta: string): boolean {
     if (this.#text?.id !== id) {
       this.flush();
-      this.#text = { type, id, delta: '', since: this.#clock.monotonic() };
+      this.#text = { type, id, delta: '' };
     }
     this.#text.delta += delta;
-    return this.#clock.monotonic() - this.#text.since >= 20;
+    return this.#clock.monotonic() - this.#flushedAt >= 20;
   }
 
   flush(): void {
     const text = this.#text;
     if (text !== undefined) {
       this.#text = undefined;
+      this.#flushedAt = this.#clock.monotonic();
       this.#push(text.type, { id: text.id, delta: text.delta });
     }
   }

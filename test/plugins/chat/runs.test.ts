@@ -53,7 +53,8 @@ test('a message is answered as a stream of chunks that begins with start and end
   const { house, session, send } = await chatHouse(t, models);
   const frames = await framesOf(await send('How are things?'));
   assert.deepEqual(
-    frames.map(({ event }) => event),
+    // Pieces of text come as soon as 20 ms allow: how many there are is a matter of time.
+    frames.map(({ event }) => event).filter((event, at, all) => event !== 'text-delta' || all[at - 1] !== 'text-delta'),
     ['start', 'data-plan', 'start-step', 'text-start', 'text-delta', 'text-end', 'data-usage', 'finish-step', 'finish', undefined],
   );
   assert.equal(frames.at(-1)!.data, '[DONE]');
