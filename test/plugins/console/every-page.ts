@@ -8,7 +8,7 @@ export interface OnePage {
   readonly sign: string | RegExp;
 }
 
-/** Every page of the console, with the first thing of each kind. */
+/** Every page of the console, with the first thing of each kind; a page that is not here is in no test (`every-page.test.ts` compares). */
 export const everyPage: readonly OnePage[] = [
   { name: 'overview', address: '/', sign: 'Overview' },
   { name: 'incidents', address: '/ui/incidents?state=all', sign: 'Incidents' },
@@ -21,6 +21,7 @@ export const everyPage: readonly OnePage[] = [
   { name: 'device-agents', address: '/ui/devices/1/agents', sign: 'Agents' },
   { name: 'dashboards', address: '/ui/dashboards', sign: 'Dashboards' },
   { name: 'dashboard', address: '/ui/dashboards/overview', sign: 'Span of time' },
+  { name: 'own-dashboard', address: '/ui/dashboards/mine', sign: 'Processor' },
   { name: 'explore', address: '/ui/explore?q=svc_process_uptime_seconds', sign: 'Explore' },
   { name: 'logs', address: '/ui/logs', sign: 'Logs' },
   { name: 'traces', address: '/ui/traces', sign: 'Traces' },
@@ -53,9 +54,15 @@ export async function openPage(page: Page, url: string, one: OnePage): Promise<v
   await drawn(page, one.sign);
 }
 
-async function drawn(page: Page, sign: OnePage['sign']): Promise<void> {
+/** The same, as by a link: the document stays, and only what the page needs is asked for. */
+export async function goToPage(page: Page, { address, sign }: Pick<OnePage, 'address'> & { readonly sign: OnePage['sign'] | undefined }): Promise<void> {
+  await page.evaluate(`history.pushState(null, '', ${JSON.stringify(address)}), dispatchEvent(new PopStateEvent('popstate'))`);
+  await drawn(page, sign);
+}
+
+async function drawn(page: Page, sign: OnePage['sign'] | undefined): Promise<void> {
   const main = page.locator('main');
-  const shown = main.getByText(sign).or(main.getByLabel(sign));
+  const shown = sign === undefined ? main.locator('h1, .empty, .refused') : main.getByText(sign).or(main.getByLabel(sign));
   await shown.locator('visible=true').first().waitFor();
   await page.locator('.skeleton').first().waitFor({ state: 'detached' });
   // Charts are drawn a frame after their figures are known.

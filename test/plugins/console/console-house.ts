@@ -1,0 +1,74 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+
+import type { Browser } from 'playwright-core';
+
+import { startFleet } from '../../../bin/edge-sim/fleet.ts';
+import { startWholeHouse } from '../../whole-house.ts';
+import { openView, signIn, type View } from './browser.ts';
+
+const password = 'correct horse';
+const email = 'ada@example.org';
+
+/** A whole svc with one of everything that a page shows. */
+export interface ConsoleHouse {
+  readonly url: string;
+  fetch(path: string, init?: RequestInit): Promise<Response>;
+  view(browser: Browser, options?: Parameters<typeof openView>[2], script?: string): Promise<View>;
+  end(): Promise<void>;
+}
+
+/** `hosts` are simulated ones, with figures, logs and traces. */
+export async function startConsoleHouse({ hosts = 2 }: { readonly hosts?: number } = {}): Promise<ConsoleHouse> {
+  const dataDir = mkdtempSync(join(tmpdir(), 'svc-console-'));
+  const simDir = mkdtempSync(join(tmpdir(), 'svc-console-hosts-'));
+  const house = await startWholeHouse({ dataDir });
+  const put = async <T = { id: number }>(path: string, body: object): Promise<T> => {
+    const answer = await house.fetch(`/api/v1${path}`, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) });
+    const text = await answer.text();
+    assert.ok(answer.ok, `${path} ${text}`);
+    return (text === '' ? {} : JSON.parse(text)) as T;
+  };
+  const total = async (path: string): Promise<number> => ((await (await house.fetch(`/api/v1${path}`)).json()) as { total: number }).total;
+  const { token } = await put<{ token: string }>('/edges/enrolments', { max_uses: hosts });
+  const fleet = startFleet(
+    {
+      ...{ manager: new URL(house.url), token, count: hosts, ramp: 0, seed: 'console', failProb: 0, intervalMs: 5_000, metrics: 'full' },
+      ...{ logsPerSecond: 0.2, requestsPerMinute: 30, pastMs: 120_000 },
+    },
+    simDir,
+  );
+  await put('/users', { email, display_name: 'Ada', password, role: 'admin' });
+  await put('/alert-rules', {
+    ...{ rule_key: 'always', name: 'Always', kind: 'metric_raw', source_type: 'svc_builtin', scope_type: 'global', join_mode: 'all', severity: 'critical' },
+    conditions: [{ expr: 'vector(1) > 0' }],
+    ...{ labels: { team: 'shop' }, annotations: { summary: 'it is always so', description: 'nothing to do' } },
+  });
+  await put('/notification-channels', { name: 'far', channel_type: 'webhook', endpoint: 'https://192.0.2.1/hook', match_severity_min: 'critical' });
+  await put('/alerts/silences', { matchers: [{ name: 'rule', value: 'nothing' }], duration: '1h', reason: 'planned' });
+  await put('/monitor/panels', { dashboard_uid: 'mine', title: 'Processor', type: 'timeseries', query: 'node_cpu_usage_percent' });
+  for (const deadline = Date.now() + 60_000; (await total('/devices')) < hosts || (await total('/alerts/incidents')) === 0; await pause(100)) {
+    assert.ok(Date.now() < deadline, 'the hosts and the incident are there within 60 s');
+  }
+  return {
+    url: house.url,
+    fetch: house.fetch,
+    async view(browser, options = {}, script) {
+      const view = await openView(browser, house.url, options);
+      if (script !== undefined) {
+        await view.page.addInitScript(script);
+      }
+      await signIn(view, house.url, email, password);
+      return view;
+    },
+    async end() {
+      fleet.stop();
+      await fleet.ended;
+      await house.end();
+      [dataDir, simDir].forEach((folder) => rmSync(folder, { recursive: true, force: true }));
+    },
+  };
+}

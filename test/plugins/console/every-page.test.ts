@@ -1,0 +1,98 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { after, before, test } from 'node:test';
+
+import type { Browser, Page } from 'playwright-core';
+
+import { barriers, openBrowser } from './browser.ts';
+import { type ConsoleHouse, startConsoleHouse } from './console-house.ts';
+import { everyPage, goToPage, type OnePage } from './every-page.ts';
+import { hostileAnswers } from './hostile-answers.ts';
+import { faultsOf } from './look.ts';
+
+let house: ConsoleHouse;
+let browser: Browser | undefined;
+const endings: (() => unknown)[] = [];
+
+before(async () => {
+  browser = await openBrowser({ after: (end: () => unknown) => void endings.push(end), skip: () => undefined });
+  if (browser) {
+    house = await startConsoleHouse();
+  }
+});
+
+after(async () => {
+  for (const end of endings) {
+    await end();
+  }
+  await house?.end();
+});
+
+test('every page of the navigation is looked at', () => {
+  const listed = readFileSync(new URL('../../../plugins/console/web/pages/index.ts', import.meta.url), 'utf8');
+  const ids = [...listed.matchAll(/\bid: '([a-z-]*)'/g)].map(([, id]) => id!);
+  const seen = new Set(everyPage.map(({ address }) => /^\/(?:ui\/([a-z-]+))?/.exec(address)![1] ?? ''));
+  assert.ok(ids.length > 20);
+  assert.deepEqual(
+    ids.filter((id) => !seen.has(id)),
+    [],
+  );
+});
+
+for (const [size, dark] of [
+  [{ width: 1280, height: 800 }, false],
+  [{ width: 360, height: 740 }, true],
+] as const) {
+  test(
+    `every page at ${size.width} px in ${dark ? 'dark' : 'light'} has no barrier, no complaint, nothing too wide, and a focus that is seen`,
+    { timeout: 300_000 },
+    async (t) => {
+      if (!browser) {
+        return t.skip('chromium is not installed');
+      }
+      const view = await house.view(browser, { ...size, dark });
+      const { page } = view;
+      const faults: string[] = [];
+      for (const one of everyPage) {
+        await goToPage(page, one);
+        faults.push(...[...(await barriers(view)), ...(await faultsOf(page))].map((fault) => `${one.address} ${fault}`));
+      }
+      assert.deepEqual(faults, []);
+      assert.deepEqual(view.complaints, []);
+      await view.context.close();
+      return undefined;
+    },
+  );
+}
+
+test('whatever an answer says, no page runs it, breaks, or grows wider', { timeout: 300_000 }, async (t) => {
+  if (!browser) {
+    return t.skip('chromium is not installed');
+  }
+  const view = await house.view(browser, {}, hostileAnswers);
+  const { page } = view;
+  let shown = 0;
+  for (const [index, one] of everyPage.entries()) {
+    await page.evaluate(`globalThis.shift = ${index}`);
+    await goToPage(page, { ...one, sign: undefined });
+    shown += await harmless(page, one);
+  }
+  assert.ok(shown > 300, `${shown} hostile texts were shown`);
+  view.forgive(/40\d/);
+  assert.deepEqual(view.complaints, []);
+  await view.context.close();
+  return undefined;
+});
+
+async function harmless(page: Page, { address }: OnePage): Promise<number> {
+  assert.equal(await page.evaluate('globalThis.ran'), undefined, `${address} ran what others wrote`);
+  assert.deepEqual(await faultsOf(page), [], address);
+  const [wrong, shown] = await page.evaluate<[readonly string[], number]>(
+    `(() => {
+      const bad = 'main img, main iframe, main script, main style, main base, main meta, main link, main form[action], main math, main [onclick], main a[href^="javascript"], main a[href^="data"], main a[href^="http"]:not([rel~="noopener"])';
+      return [[...document.querySelectorAll(bad)].map((element) => element.outerHTML.slice(0, 200)), (document.querySelector('main').innerText.match(/globalThis|\\[U\\+|␛|evil\\.example|مرحبا|שלום|␀/g) ?? []).length];
+    })()`,
+  );
+  assert.deepEqual(wrong, [], address);
+  return shown;
+}
