@@ -11,6 +11,7 @@ import { ChannelTypes, NoticeDispatcher, NoticeSource, NotificationFinished } fr
 import { Deliveries } from './deliveries.ts';
 import { Dispatcher } from './dispatcher.ts';
 import { Knowledge } from './knowledge.ts';
+import { Lookout } from './lookout.ts';
 import type { LinkOf } from './message.ts';
 import { PageLinks } from './page-link.ts';
 import { pageRoute, Pages } from './pages.ts';
@@ -33,7 +34,7 @@ const DeviceDirectory = defineService<Devices>('device.directory');
 export default definePlugin({
   async activate(ctx) {
     const { clock, ids, log, scope, settings } = ctx;
-    const tables = ctx.db<NotifyTables>();
+    const tables = new Lookout(ctx.db<NotifyTables>(), clock);
     const build = ctx.services.use(BuildInfo);
     const source = ctx.services.maybe(NoticeSource);
     const types = new ContributedTypes(ctx.extend.open(ChannelTypes), log);
@@ -90,8 +91,12 @@ export default definePlugin({
       }
     };
     const bringSettings = retried('create the channels that settings bring', () => createSettingsChannels({ tables, settings, clock, ids }));
-    const send = retried('send notifications', () => sender.sendDue());
-    const publish = retried('publish outcomes of deliveries', () => publisher.publish());
+    let isWaiting = true;
+    const sendDue = tables.whileStirred(async () => (isWaiting = await sender.sendDue()));
+    // What waits may become late, which is an outcome, too.
+    const publishEnded = tables.whileStirred(async () => (await publisher.publish()) || isWaiting);
+    const send = retried('send notifications', sendDue);
+    const publish = retried('publish outcomes of deliveries', publishEnded);
     const expire = retried('remove expired deliveries', () => removeExpired(tables, clock));
     const measure = retried('measure the channels', () => health.measure());
     const repeat = retried('repeat what burns on', () => repeats.repeat());

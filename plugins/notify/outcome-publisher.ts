@@ -31,35 +31,41 @@ export class OutcomePublisher {
     this.#parts = parts;
   }
 
-  async publish(): Promise<void> {
-    let batches = 1;
-    while ((await this.#publishBatch()) && batches < mostBatches) {
-      batches += 1;
+  /** Whether there was any, or there may be more. */
+  async publish(): Promise<boolean> {
+    let found = 0;
+    for (let batches = 0; batches < mostBatches; batches++) {
+      const published = await this.#publishBatch();
+      found += published.found;
+      if (!published.more) {
+        break;
+      }
     }
+    return found > 0 || !this.#parts.source.available;
   }
 
-  /** Whether there may be more. */
-  async #publishBatch(): Promise<boolean> {
+  async #publishBatch(): Promise<{ readonly found: number; readonly more: boolean }> {
     const { tables, source } = this.#parts;
-    await this.#recordDelays();
+    const delays = await this.#recordDelays();
     const announced = await this.#announceBatch();
     const unrecorded = source.available ? await new OutcomeStore(tables.read).unsent('recorded', batch) : [];
     const recorded = await this.#recordAll(unrecorded);
-    return announced === batch || (unrecorded.length === batch && recorded > 0);
+    return { found: delays + announced + unrecorded.length, more: announced === batch || (unrecorded.length === batch && recorded > 0) };
   }
 
-  /** Before their ends: what could not be sent so far. */
-  async #recordDelays(): Promise<void> {
+  /** Before their ends: what could not be sent so far; how many there were. */
+  async #recordDelays(): Promise<number> {
     const { tables, source } = this.#parts;
     const late = source.available ? await new OutcomeStore(tables.read).unrecordedDelays(batch) : [];
     for (const row of late) {
       if (!(await this.#record(row, delayOf(row)))) {
-        return;
+        return late.length;
       }
     }
     if (late.length > 0) {
       await tables.write((tx) => new OutcomeStore(tx).markDelaysRecorded(late.map(({ seq }) => seq)));
     }
+    return late.length;
   }
 
   async #announceBatch(): Promise<number> {

@@ -45,15 +45,16 @@ export class Sender {
     this.#channels.get(channel)?.hurried();
   }
 
-  /** Begins to send whatever is due. */
-  async sendDue(): Promise<void> {
+  /** Begins to send whatever is due; whether anything is queued or being sent. */
+  async sendDue(): Promise<boolean> {
     const { tables, signal } = this.#parts;
     if (signal.aborted) {
-      return;
+      return false;
     }
     await this.#recover();
     const unsaved = [...this.#channels.values()].filter(({ hasUnsaved }) => hasUnsaved).map(({ id }) => id);
-    for (const id of new Set([...(await new DeliveryStore(tables.read).waitingChannels()), ...unsaved])) {
+    const waiting = new Set([...(await new DeliveryStore(tables.read).waitingChannels()), ...unsaved]);
+    for (const id of waiting) {
       const channel = await this.#channel(id);
       if (!this.#busy.has(id) && this.#busy.size < mostBusy && channel.mayGoOn) {
         this.#busy.set(
@@ -62,6 +63,7 @@ export class Sender {
         );
       }
     }
+    return waiting.size > 0 || this.#busy.size > 0;
   }
 
   /** Resolves when nothing is being sent. */
