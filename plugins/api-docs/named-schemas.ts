@@ -85,7 +85,7 @@ export function asSent(schema: Schema): Schema {
   const copy = Object.fromEntries(Object.entries(schema).map(([key, value]) => [key, key === 'default' || key === 'enum' ? value : asSent(value as Schema)]));
   const { required, properties } = copy as { required?: readonly string[]; properties?: Record<string, Schema> };
   return Array.isArray(required) && properties !== undefined
-    ? { ...copy, required: required.filter((name) => !(name in properties) || !isSchema(properties[name]) || !('default' in properties[name]!)) }
+    ? { ...copy, required: required.filter((name) => !(name in properties) || !isSchema(properties[name]) || !('default' in properties[name])) }
     : copy;
 }
 

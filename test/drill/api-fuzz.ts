@@ -172,7 +172,7 @@ class Fuzzer {
     if (this.#rarely(25)) {
       search.append('not_a_parameter', '1');
     }
-    return search.size === 0 ? '' : `?${search}`;
+    return search.size === 0 ? '' : `?${search.toString()}`;
   }
 
   #body({ requestBody }: DocumentedOperation, headers: Record<string, string>): string | undefined {

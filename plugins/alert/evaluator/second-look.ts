@@ -38,7 +38,7 @@ export async function lookAgain(found: readonly ReadonlyMap<string, Row>[], part
   const { legs } = frame.plan;
   const firing = [...(instances?.values() ?? [])].filter(({ phase }) => phase === 'firing');
   const unknown = new Set<string>();
-  const present = await Promise.all(found.map((known, at) => (parts.askAhead === undefined ? known : withoutPast(known, legs[at]!, parts.askAhead, parts))));
+  const present = await Promise.all(found.map((known, at) => withoutPast(known, legs[at]!, parts)));
   const rows = await Promise.all(
     present.map(async (known, at) => {
       const { crossed } = legs[at]!;
@@ -65,11 +65,10 @@ export async function lookAgain(found: readonly ReadonlyMap<string, Row>[], part
 async function withoutPast(
   known: AnswerRows['rows'],
   leg: Leg,
-  askAhead: Ask,
-  { frame, instances }: Pick<SecondLookParts, 'frame' | 'instances'>,
+  { frame, instances, askAhead }: Pick<SecondLookParts, 'frame' | 'instances' | 'askAhead'>,
 ): Promise<AnswerRows['rows']> {
   const begins = [...known.keys()].filter((key) => !['firing', 'held'].includes(instances?.get(key)?.phase ?? ''));
-  if (begins.length === 0 || leg.measure === undefined) {
+  if (askAhead === undefined || begins.length === 0 || leg.measure === undefined) {
     return known;
   }
   const [breaching, measured] = await Promise.all([leg.query, leg.measure].map(async (query) => rowsOf(await askAhead(leg, query), frame)));

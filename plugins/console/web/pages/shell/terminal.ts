@@ -48,7 +48,7 @@ class OwnSheets {
 
   constructor() {
     this.#add().replaceSync(rules);
-    document.createElement = ((name: string): HTMLElement => this.#create(name)) as typeof document.createElement;
+    document.createElement = (name: string): HTMLElement => this.#create(name);
   }
 
   close(): void {
