@@ -62,7 +62,7 @@ describe('a declaration', () => {
   test('that cannot is refused with a sentence that names the route and the fix', () => {
     const cases: [object, RegExp][] = [
       [{ access: undefined }, /^route GET \/api\/v1\/x\/\{id\} says nothing about access/],
-      [{ access: 'everyone' }, /neither one of public, any, admin/],
+      [{ access: 'everyone' }, /neither one of public, known, any, admin/],
       [{ access: 'edge:*' }, /has the access "edge:\*"/],
       [{ access: { action: 'any', self: 'id' } }, /has the access "any"/],
       [{ access: { action: 'admin', self: 'user' } }, /no such parameter/],
