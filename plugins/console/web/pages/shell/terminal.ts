@@ -44,15 +44,20 @@ export function openScreen(element: HTMLElement, size?: { readonly cols: number;
  * open, its rules go into sheets that a script may add, and the style of a cell is set property by property.
  */
 class OwnSheets {
+  static #open = 0;
   readonly #sheets = new Set<CSSStyleSheet>();
 
   constructor() {
+    OwnSheets.#open += 1;
     this.#add().replaceSync(rules);
     document.createElement = (name: string): HTMLElement => this.#create(name);
   }
 
   close(): void {
-    Reflect.deleteProperty(document, 'createElement');
+    OwnSheets.#open -= 1;
+    if (OwnSheets.#open === 0) {
+      Reflect.deleteProperty(document, 'createElement');
+    }
     document.adoptedStyleSheets = document.adoptedStyleSheets.filter((sheet) => !this.#sheets.has(sheet));
   }
 
