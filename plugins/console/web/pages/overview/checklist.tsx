@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import { useState } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 
 import type { Device, Incident } from '../../api/shapes.ts';
 import { useMay } from '../../frame/additions.ts';
@@ -42,6 +42,10 @@ const tryOutSeconds = 45;
 export function Checklist() {
   const may = useMay();
   const [isHidden, setHidden] = useState(kept.read(keptAs) === 'hidden');
+  const hide = (): void => {
+    kept.write(keptAs, 'hidden');
+    setHidden(true);
+  };
   const isShown = may('*') && !isHidden;
   const devices = useData<Page<Device>>(isShown ? '/devices' : undefined, { query: { limit: 1 }, kinds: ['devices'], every: 5_000 });
   const channels = useData<Page<unknown>>(isShown ? '/notification-channels' : undefined, { query: { limit: 1 }, kinds: ['deliveries'], every: 15_000 });
@@ -51,21 +55,23 @@ export function Checklist() {
     every: 5_000,
   });
   const chats = useData<Page<unknown>>(isShown ? '/chat/sessions' : undefined, { query: { limit: 1 }, kinds: ['chat'] });
-  if (!isShown || !devices.value || !(incidents.value ?? incidents.error)) {
-    return null;
-  }
-  const hosts = devices.value.total;
+  const hosts = devices.value?.total ?? 0;
   const tried = incidents.value?.items[0];
   const steps = [hosts > 0, hosts > 1, (channels.value?.total ?? 0) > 0, tried?.status === 'resolved', (chats.value?.total ?? 0) > 0];
-  if (steps.every(Boolean)) {
+  const isDone = isShown && steps.every(Boolean);
+  useEffect(() => {
+    // For good: the next time nothing is shown that goes away at once.
+    if (isDone) {
+      hide();
+    }
+  }, [isDone]);
+  if (!isShown || isDone) {
     return null;
   }
-  const hide = (): void => {
-    kept.write(keptAs, 'hidden');
-    setHidden(true);
-  };
+  // In its place from the first moment, so that what stands below does not move.
+  const isKnown = devices.value !== undefined && (incidents.value ?? incidents.error) !== undefined;
   return (
-    <section class="checklist" aria-label={text.title}>
+    <section class="checklist" aria-label={text.title} aria-busy={!isKnown} inert={!isKnown}>
       <header>
         <h2>{text.title}</h2>
         <span class="soft">
@@ -121,7 +127,6 @@ function Step({
   );
 }
 
-/** The line for other hosts: made on demand, since it carries a token that enrols machines. */
 /** The line that adds a host: made when it is asked for, because it holds a token. */
 export function AddHost({ label = text.hostButton }: { readonly label?: string }) {
   const [line, setLine] = useState<string>();
