@@ -6,7 +6,7 @@ import type { Browser, Page } from 'playwright-core';
 
 import { barriers, openBrowser } from './browser.ts';
 import { type ConsoleHouse, startConsoleHouse } from './console-house.ts';
-import { everyPage, goToPage, type OnePage } from './every-page.ts';
+import { everyPage, goToPage, type OnePage, openPage } from './every-page.ts';
 import { hostileAnswers } from './hostile-answers.ts';
 import { faultsOf } from './look.ts';
 
@@ -64,6 +64,28 @@ for (const [size, dark] of [
     },
   );
 }
+
+/** How much of what was shown has moved by itself, as browsers count it. */
+const watchShifts = `globalThis.shifts = 0;
+new PerformanceObserver((list) => list.getEntries().forEach(({ value, hadRecentInput }) => (shifts += hadRecentInput ? 0 : value)))
+  .observe({ type: 'layout-shift', buffered: true });`;
+
+test('what the overview has shown stays where it is while the rest comes', { timeout: 120_000 }, async (t) => {
+  if (!browser) {
+    return t.skip('chromium is not installed');
+  }
+  for (const size of [
+    { width: 1280, height: 800 },
+    { width: 360, height: 740 },
+  ]) {
+    const view = await house.view(browser, size, watchShifts);
+    await openPage(view.page, house.url, everyPage[0]!);
+    const moved = await view.page.evaluate<number>('shifts');
+    assert.ok(moved < 0.1, `${moved} at ${size.width} px`);
+    await view.context.close();
+  }
+  return undefined;
+});
 
 test('whatever an answer says, no page runs it, breaks, or grows wider', { timeout: 300_000 }, async (t) => {
   if (!browser) {

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import { useEffect, useState } from 'preact/hooks';
+import { useState } from 'preact/hooks';
 
 import type { Device, Incident } from '../../api/shapes.ts';
 import { useMay } from '../../frame/additions.ts';
@@ -9,7 +9,7 @@ import { address } from '../../frame/location.ts';
 import { kept } from '../../frame/store.ts';
 import { say, words } from '../../frame/words.ts';
 import { attempt } from '../../kit/dialog.tsx';
-import { Button, Copyable } from '../../kit/parts.tsx';
+import { Button, Copyable, Skeleton } from '../../kit/parts.tsx';
 import { Mark } from '../../kit/status.tsx';
 
 const text = words('checklist', {
@@ -38,14 +38,13 @@ const keptAs = 'first-steps';
 const tryOutKey = 'console_try_out';
 const tryOutSeconds = 45;
 
-/** What makes a new svc useful, ticked off as it is done; for administrators, until they hide it or all of it is done. */
-export function Checklist() {
+/**
+ * What makes a new svc useful, ticked off as it is done; for administrators, until they hide it or all of it is done. What stands below
+ * comes once it is known how much room this takes: nothing that was shown moves.
+ */
+export function Checklist({ children }: { readonly children: ComponentChildren }) {
   const may = useMay();
   const [isHidden, setHidden] = useState(kept.read(keptAs) === 'hidden');
-  const hide = (): void => {
-    kept.write(keptAs, 'hidden');
-    setHidden(true);
-  };
   const isShown = may('*') && !isHidden;
   const devices = useData<Page<Device>>(isShown ? '/devices' : undefined, { query: { limit: 1 }, kinds: ['devices'], every: 5_000 });
   const channels = useData<Page<unknown>>(isShown ? '/notification-channels' : undefined, { query: { limit: 1 }, kinds: ['deliveries'], every: 15_000 });
@@ -55,52 +54,56 @@ export function Checklist() {
     every: 5_000,
   });
   const chats = useData<Page<unknown>>(isShown ? '/chat/sessions' : undefined, { query: { limit: 1 }, kinds: ['chat'] });
+  if (!isShown) {
+    return <>{children}</>;
+  }
+  if ([devices, channels, incidents, chats].some(({ value, error }) => (value ?? error) === undefined)) {
+    return <Skeleton lines={8} />;
+  }
   const hosts = devices.value?.total ?? 0;
   const tried = incidents.value?.items[0];
   const steps = [hosts > 0, hosts > 1, (channels.value?.total ?? 0) > 0, tried?.status === 'resolved', (chats.value?.total ?? 0) > 0];
-  const isDone = isShown && steps.every(Boolean);
-  useEffect(() => {
-    // For good: the next time nothing is shown that goes away at once.
-    if (isDone) {
-      hide();
-    }
-  }, [isDone]);
-  if (!isShown || isDone) {
-    return null;
+  if (steps.every(Boolean)) {
+    return <>{children}</>;
   }
-  // In its place from the first moment, so that what stands below does not move.
-  const isKnown = devices.value !== undefined && (incidents.value ?? incidents.error) !== undefined;
+  const hide = (): void => {
+    kept.write(keptAs, 'hidden');
+    setHidden(true);
+  };
   return (
-    <section class="checklist" aria-label={text.title} aria-busy={!isKnown} inert={!isKnown}>
-      <header>
-        <h2>{text.title}</h2>
-        <span class="soft">
-          {steps.filter(Boolean).length} / {steps.length}
-        </span>
-        <Button kind="quiet" onClick={hide}>
-          {text.hide}
-        </Button>
-      </header>
-      <ol>
-        <Step done={steps[0]!} title={text.machine} note={text.machineNote} />
-        <Step done={steps[1]!} title={text.host} note={text.hostNote}>
-          <AddHost />
-        </Step>
-        <Step done={steps[2]!} title={text.told} note={text.toldNote}>
-          <a class="button" href={address(['channels'])}>
-            {text.toldLink}
-          </a>
-        </Step>
-        <Step done={steps[3]!} title={text.incident} note={text.incidentNote}>
-          <TryIncident incident={tried} />
-        </Step>
-        <Step done={steps[4]!} title={text.ask} note={text.askNote}>
-          <a class="button" href={address(['chat'])}>
-            {text.askLink}
-          </a>
-        </Step>
-      </ol>
-    </section>
+    <>
+      <section class="checklist" aria-label={text.title}>
+        <header>
+          <h2>{text.title}</h2>
+          <span class="soft">
+            {steps.filter(Boolean).length} / {steps.length}
+          </span>
+          <Button kind="quiet" onClick={hide}>
+            {text.hide}
+          </Button>
+        </header>
+        <ol>
+          <Step done={steps[0]!} title={text.machine} note={text.machineNote} />
+          <Step done={steps[1]!} title={text.host} note={text.hostNote}>
+            <AddHost />
+          </Step>
+          <Step done={steps[2]!} title={text.told} note={text.toldNote}>
+            <a class="button" href={address(['channels'])}>
+              {text.toldLink}
+            </a>
+          </Step>
+          <Step done={steps[3]!} title={text.incident} note={text.incidentNote}>
+            <TryIncident incident={tried} />
+          </Step>
+          <Step done={steps[4]!} title={text.ask} note={text.askNote}>
+            <a class="button" href={address(['chat'])}>
+              {text.askLink}
+            </a>
+          </Step>
+        </ol>
+      </section>
+      {children}
+    </>
   );
 }
 

@@ -47,32 +47,33 @@ export default function Overview() {
     <>
       <Head title={text.title} />
       <Stats incidents={incidents.items} silent={silent.value?.total} pace={pace.value} />
-      <Checklist />
-      <div class="columns">
-        <div>
-          <Section title={text.firing} aside={<a href={address(['incidents'])}>{text.allIncidents}</a>}>
-            <Table
-              label={text.firing}
-              rows={incidents.items}
-              columns={incidentColumns}
-              keyOf={({ id }) => id}
-              hrefOf={({ id }) => address(['incidents', id])}
-              empty={<Empty title={text.calm}>{pace.value && count(text.calmNote, pace.value.rules_enabled)}</Empty>}
-            />
-          </Section>
-          <Busiest />
-          <div class="charts two">
-            <Chart title={text.cpuChart} queries={cpuQueries} window={lastHour} unit="percent" top={100} sync="overview" />
-            <Chart title={text.memoryChart} queries={memoryQueries} window={lastHour} unit="percent" top={100} sync="overview" />
-            <Cards />
+      <Checklist>
+        <div class="columns">
+          <div>
+            <Section title={text.firing} aside={<a href={address(['incidents'])}>{text.allIncidents}</a>}>
+              <Table
+                label={text.firing}
+                rows={incidents.items}
+                columns={incidentColumns}
+                keyOf={({ id }) => id}
+                hrefOf={({ id }) => address(['incidents', id])}
+                empty={<Empty title={text.calm}>{pace.value && count(text.calmNote, pace.value.rules_enabled)}</Empty>}
+              />
+            </Section>
+            <Busiest />
+            <div class="charts two">
+              <Chart title={text.cpuChart} queries={cpuQueries} window={lastHour} unit="percent" top={100} sync="overview" />
+              <Chart title={text.memoryChart} queries={memoryQueries} window={lastHour} unit="percent" top={100} sync="overview" />
+              <Cards />
+            </div>
+          </div>
+          <div>
+            <Silent devices={silent.value?.items} />
+            <Changes />
+            <OwnHealth />
           </div>
         </div>
-        <div>
-          <Silent devices={silent.value?.items} />
-          <Changes />
-          <OwnHealth />
-        </div>
-      </div>
+      </Checklist>
     </>
   );
 }
