@@ -45,7 +45,11 @@ export async function skillHouse(t: Pick<TestContext, 'after'>, options: Partial
   const principal = (name: Name): Principal => ({ kind: 'user', id: String(people[name].id), name, role: people[name].role, grants: people[name].grants });
   const authenticate = ({ value }: { value: string }): Principal | undefined => {
     const [, isToken, name] = /^(token-)?(\w+)$/.exec(value) ?? [];
-    return name !== undefined && Object.hasOwn(people, name) ? { ...principal(name as Name), kind: isToken === undefined ? 'user' : 'token' } : undefined;
+    if (name === undefined || !Object.hasOwn(people, name)) {
+      return undefined;
+    }
+    const person = principal(name as Name);
+    return isToken === undefined ? person : { ...person, kind: 'token', grants: [...person.grants, 'read:*'] };
   };
   const rows: AuditRecord[] = [];
   const kit: { effect: SkillHouse['effect']; done: SkillHouse['done'] } = { effect: () => ({ done: true }), done: [] };
