@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { chmodSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, type Stats, statSync, writeFileSync } from 'node:fs';
-import { join, sep } from 'node:path';
+import { dirname, join, resolve, sep } from 'node:path';
 
 import type { Bundle } from '../../core/host/index.ts';
 import { mapAt, splitMap } from '../stack-maps.ts';
@@ -50,14 +50,14 @@ function readBundle(file: string, key: string): Pick<Bundle, 'code' | 'inputs'> 
   }
 }
 
-export function keepBundle(sources: BundleSources, key: string, { code, inputs }: Bundle, began: number): void {
+export function keepBundle(sources: BundleSources, key: string, { code, filename, inputs }: Bundle, began: number): void {
   // Only what lies in the installation: a folder that comes and goes would leave a bundle behind each time.
   if (!inputs[0]?.startsWith(sources.root + sep)) {
     return;
   }
   const stamped = inputsOf(sources, inputs, began);
   if (stamped) {
-    (sources.cacheDirs ?? []).some((folder) => writeBundle(folder, key, code, stamped));
+    (sources.cacheDirs ?? []).some((folder) => writeBundle(folder, key, { code, filename }, stamped));
   }
 }
 
@@ -75,9 +75,10 @@ function inputsOf({ root }: BundleSources, inputs: readonly string[], began: num
 }
 
 /** Its map lies beside it: that is more than half of it, and only a stack reads it. Whether the folder took them. */
-function writeBundle(folder: string, key: string, code: string, inputs: readonly Input[]): boolean {
+function writeBundle(folder: string, key: string, { code, filename }: Pick<Bundle, 'code' | 'filename'>, inputs: readonly Input[]): boolean {
   const file = fileOf(folder, key);
-  const { text, map } = splitMap(code);
+  const { text, map: inline } = splitMap(code);
+  const map = inline && movable(inline, filename);
   const mapFile = map === undefined ? undefined : `${file}.${sha256(map).slice(0, 16)}.map`;
   const kept = mapFile === undefined ? code : text + mapAt(mapFile);
   const head: Head = { key, code: sha256(kept), inputs };
@@ -86,6 +87,13 @@ function writeBundle(folder: string, key: string, code: string, inputs: readonly
     dropOldMaps(folder, file);
   }
   return isWritten;
+}
+
+/** The map with sources that are the same wherever it lies: in a text they are as seen from that. */
+function movable(map: Buffer | string, filename: string): string {
+  const parsed = JSON.parse(map.toString()) as { sources?: readonly string[] };
+  const sources = parsed.sources?.map((source) => (source.startsWith('file:') ? source : resolve(dirname(filename), source)));
+  return JSON.stringify({ ...parsed, ...(sources && { sources }) });
 }
 
 function dropOldMaps(folder: string, file: string): void {

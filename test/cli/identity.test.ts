@@ -166,7 +166,7 @@ test('the operator of the machine makes the first administrator, who signs in an
     const operator = await call(['token', 'create', 'ci', ...local]);
     assert.equal(operator.code, 4);
     assert.match(operator.stderr, /the operator of the data folder is none: first sign in with "svc login"/);
-    const made = (await call(['token', 'create', 'ci', '--actions', 'role:manage, member:*', '--days', '7', '--json'])).json<{
+    const made = (await call(['token', 'create', 'ci', '--actions', 'role:manage, member:*, read:*', '--days', '7', '--json'])).json<{
       token: string;
       expires_at: string;
     }>();
@@ -183,7 +183,7 @@ test('the operator of the machine makes the first administrator, who signs in an
       [0, 0, 4],
       'a token makes no tokens',
     );
-    assert.match((await call(['token', 'list'])).stdout, /^ID +NAME +MAY +UNTIL +LAST USED\n1 +ci +role:manage, member:\* +20\d\d-\S+ +\S+\n$/);
+    assert.match((await call(['token', 'list'])).stdout, /^ID +NAME +MAY +UNTIL +LAST USED\n1 +ci +role:manage, member:\*, read:\* +20\d\d-\S+ +\S+\n$/);
     assert.equal((await call(['token', 'revoke', '1'])).stdout, 'Token 1 is revoked\n');
     assert.equal((await call(['user', 'list', '--token', made.token, ...local])).code, 4);
     seen.splice(0, seen.length, ...seen.filter((text) => !text.includes(`"token": "${made.token}"`)));

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { copyFileSync, existsSync, mkdirSync } from 'node:fs';
+import { copyFileSync, cpSync, existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
@@ -187,6 +187,7 @@ test('from the files as they are at any step of the migrations, the next start c
             const stop = join(dir, `stop-${stops.length}`);
             mkdirSync(stop);
             ['svc.db', 'svc.db-wal'].filter((name) => existsSync(join(live, name))).forEach((name) => copyFileSync(join(live, name), join(stop, name)));
+            cpSync(join(live, 'keys'), join(stop, 'keys'), { recursive: true });
             stops.push(stop);
           }
           post(message);

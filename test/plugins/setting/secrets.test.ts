@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import { randomBytes } from 'node:crypto';
+import { mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
@@ -162,14 +163,17 @@ test('ten reveals a minute for each administrator; the eleventh waits, and is wr
   assert.equal((await ask('GET', revealOf('torch.api_key'))).status, 200);
 });
 
-test('with the key lost the house starts, names the unreadable secrets, and everything else works', async (t) => {
+test('with the key lost a start ends with a sentence; with another one it names the unreadable secrets, and everything else works', async (t) => {
   const dataDir = folder();
   const first = await settingHouse(t, { dataDir });
   await first.set('torch.api_key', canary);
   await first.set('torch.brightness', 70);
   await first.house.stop();
 
-  renameSync(join(dataDir, 'keys', 'secret.key'), join(dataDir, 'lost.key'));
+  const keyFile = join(dataDir, 'keys', 'secret.key');
+  renameSync(keyFile, join(dataDir, 'lost.key'));
+  await assert.rejects(settingHouse(t, { dataDir }), /the key that seals the secrets of .* is gone: put .*secret\.key back from a backup/);
+  writeFileSync(keyFile, `${randomBytes(32).toString('base64')}\n`, { mode: 0o600 });
   const second = await settingHouse(t, { dataDir });
   const { value, source, problem } = await second.item('torch.api_key');
   assert.deepEqual([value, source], [null, 'default']);
@@ -183,7 +187,7 @@ test('with the key lost the house starts, names the unreadable secrets, and ever
   assert.equal((await second.ask('GET', '/readyz')).status, 200);
   await second.house.stop();
 
-  renameSync(join(dataDir, 'lost.key'), join(dataDir, 'keys', 'secret.key'));
+  renameSync(join(dataDir, 'lost.key'), keyFile);
   const third = await settingHouse(t, { dataDir });
   assert.equal((await third.ask('GET', revealOf('torch.api_key'))).body.value, canary, 'the key was put back');
   await third.set('torch.api_key', 'sk-other');
