@@ -18,7 +18,7 @@ const mostLines = 12;
 export function markdownOf(report: Report): string {
   const { incident_id: incident, verdict, status, summary } = report;
   const head = [`# Incident ${incident}: ${verdict === null ? `investigation ${status.replace('_', ' ')}` : verdicts[verdict]}`, summary];
-  const sections = [causeOf, chainOf, claimsOf, changesOf, timelineOf, nextOf, ruledOutOf, notSeenOf, besideOf, evidenceOf, footOf];
+  const sections = [judgedOf, causeOf, chainOf, claimsOf, changesOf, timelineOf, nextOf, ruledOutOf, notSeenOf, besideOf, evidenceOf, footOf];
   return `${[...head, ...sections.flatMap((section) => section(report))].filter((part) => part !== '').join('\n\n')}\n`;
 }
 
@@ -26,6 +26,16 @@ const section = (title: string, lines: readonly string[]): readonly string[] => 
   const more = lines.length - mostLines;
   return lines.length === 0 ? [] : [`## ${title}`, [...lines.slice(0, mostLines), ...(more > 0 ? [`- and ${more} more`] : [])].join('\n')];
 };
+
+/** Before all else: whoever reads it next must not take for the cause what people have found wrong. */
+const judgedOf = ({ feedback }: Report): readonly string[] =>
+  section(
+    'What people say of this report',
+    feedback.map(
+      ({ verdict, true_cause: cause, comment, by }) =>
+        `- **${verdict}**, says ${text(by)}${cause === '' ? '' : `; in truth ${text(cause)}`}${comment === '' ? '' : `: ${text(comment)}`}`,
+    ),
+  );
 
 function causeOf({ root_cause: cause, confidence }: Report): readonly string[] {
   if (cause === null) {

@@ -48,6 +48,10 @@ test('a report is asked again, replayed, judged; another one is started by a per
   const judged: Report = await house.json(`${one}/feedback`, post({ verdict: 'partly', true_cause: 'a batch job' }));
   await house.json(`${one}/feedback`, post({ verdict: 'right', true_cause: 'a batch job on host-3' }));
   assert.equal(judged.feedback.length, 1);
+  assert.match(
+    await (await house.fetch(`${one}/markdown`)).text(),
+    /\n## What people say of this report\n\n- \*\*right\*\*, says .*; in truth a batch job on host-3\n/,
+  );
   assert.deepEqual(
     (await house.json(one)).feedback.map(({ verdict, true_cause }: Report['feedback'][number]) => [verdict, true_cause]),
     [['right', 'a batch job on host-3']],
@@ -104,11 +108,18 @@ test('an incident that burns on without a cause is looked at twice more, and wha
   await house.rule({ rule_key: 'never_found', conditions: [{ expr: 'node_load1{device_id="4"} > 0' }] });
   const quiet: Fault = (_device, _at, usual) => usual;
   /** While one is under way the clock must not run away from it: its deadlines would pass. */
-  const idle = () =>
-    until(async () => {
+  const idle = () => {
+    let looks = 0;
+    return until(async () => {
+      looks += 1;
+      if (looks % 400 === 0) {
+        // Only one that was interrupted takes so long: it goes on when its lease is over, by this clock.
+        await house.pass(60_000, hot(3), 60_000);
+      }
       const { items } = await house.json<{ items: { status: string }[] }>('/api/v1/investigations?limit=20');
-      return items.every(({ status }) => status === 'ready') ? true : undefined;
+      return items.every(({ status }) => status !== 'pending' && status !== 'running') ? true : undefined;
     });
+  };
   const later = await house.fired('found_later', quiet);
   await house.report(later);
   await idle();
@@ -124,6 +135,7 @@ test('an incident that burns on without a cause is looked at twice more, and wha
   const passed = async (ms: number) => {
     await idle();
     await house.pass(ms, hot(3), 60_000);
+    await idle();
     await house.reload('investigate');
   };
   await passed(60_000);
