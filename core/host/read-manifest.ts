@@ -37,8 +37,8 @@ export function manifestReader(schemas: Schemas): ReadManifest {
 }
 
 function checkIdentity(manifest: PluginManifest, folder: PluginFolder, where: string): void {
-  if (manifest.id !== folder.id) {
-    throw new SvcError('invalid_argument', `${where}: id is "${manifest.id}" but the folder is "${folder.id}"; they must be the same`);
+  if (manifest.id !== folder.id || manifest.id === 'core') {
+    throw new SvcError('invalid_argument', `${where}: id is "${manifest.id}" but the folder is "${folder.id}"; they must be the same, and not "core"`);
   }
   for (const need of [...manifest.requires, ...manifest.optional]) {
     if (semver.validRange(need.range) === null) {

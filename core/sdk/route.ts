@@ -5,7 +5,7 @@ import type { Principal } from './principal.ts';
 import type { MaybePromise } from './scope.ts';
 
 /**
- * Who may call: `public` (nobody is asked), `known` (people and API tokens), `any` (the same; a token needs `read:<plugin>`, or for
+ * Who may call: `public` (without a credential), `known` (people and API tokens), `any` (the same; a token needs `read:<plugin>`, or for
  * what is no GET an action of it), `admin` (who holds `*`), `machine` (an edge), or an action such as `edge:create` that a role must hold.
  * `{ action, self }` also lets a principal whose user id equals that path parameter through, and
  * `{ action, machine }` an edge.

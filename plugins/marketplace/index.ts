@@ -1,7 +1,7 @@
 import { join, resolve } from 'node:path';
 
 import { type GonePack, PackTraces } from 'svc/pack-traces';
-import { Catalogue, defineExtensionPoint, definePlugin, defineService, messageOf, Plugins } from 'svc/sdk';
+import { Board, Catalogue, defineExtensionPoint, definePlugin, defineService, messageOf, Plugins } from 'svc/sdk';
 
 import type { CeilingSource } from '../gate/contract.ts';
 import type { ServerSource } from '../mcp/contract.ts';
@@ -55,7 +55,21 @@ export default definePlugin({
     const leftovers = new Leftovers({ store, data, kept: join(ctx.dataDir, 'kept'), forget, behind: (label, work) => void scope.task(label, work), log });
     const switcher = new Switcher({ store, plugins, leftovers, packs: join(data, '../packs'), home: ctx.dataDir, self: ctx.id, log });
     const catalogue = ctx.services.use(Catalogue);
-    const installer = new Installer({ installed, store, switcher, leftovers, press, plugins, catalogue, rights, settings, clock, ids, log });
+    const installer = new Installer({
+      installed,
+      store,
+      switcher,
+      leftovers,
+      press,
+      plugins,
+      catalogue,
+      board: ctx.services.use(Board),
+      rights,
+      settings,
+      clock,
+      ids,
+      log,
+    });
     const book = new PackBook({ installed, installer, leftovers, sources, store, switcher, plugins, press, data, log });
 
     const followed = new FollowedFolders(book, log);

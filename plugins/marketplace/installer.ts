@@ -22,6 +22,7 @@ import { toolKeysOf } from './layout/svc-pack.ts';
 import type { Pressed } from './press.ts';
 import { type Preview, previewOf } from './preview.ts';
 import type { Fetched } from './sources.ts';
+import { type Declared, reservedIds } from './reserved-ids.ts';
 import type { Switcher } from './switcher.ts';
 import type { Installed, Lock } from './tables.ts';
 
@@ -32,7 +33,8 @@ export interface InstallerParts {
   readonly leftovers: Leftovers;
   readonly press: ThreadHandle;
   readonly plugins: PluginDirectory;
-  readonly catalogue: Pick<DeclaredCatalogue, 'personas' | 'skills'>;
+  readonly catalogue: Pick<DeclaredCatalogue, 'personas' | 'skills' | 'actions' | 'routes'>;
+  readonly board: Declared['board'];
   readonly rights: Handle<PackRights>;
   readonly settings: Pick<Settings, 'get'>;
   readonly clock: Clock;
@@ -135,11 +137,12 @@ export class Installer {
   }
 
   async #press({ content, path, name, version, entry }: Fetched, staging: string | undefined): Promise<Pressed> {
-    const { press, plugins, catalogue, installed, switcher } = this.#parts;
+    const { press, plugins, catalogue, board, installed, switcher } = this.#parts;
     const ofPacks = Object.fromEntries(installed.list().map(({ packId, lock }) => [packId, [...lock.personas, ...lock.skills]]));
     const own = new Set(Object.values(ofPacks).flat());
     const served = [...catalogue.personas(), ...catalogue.skills()].map(({ value }) => ('key' in value ? value.key : value.name));
-    const reserved = plugins.list().flatMap(({ id, path: at }) => (at === switcher.folderOf(id) ? [] : [id]));
+    const packs = new Set(plugins.list().flatMap(({ id, path: at }) => (at === switcher.folderOf(id) ? [id] : [])));
+    const reserved = reservedIds({ plugins, catalogue, board }, (id) => packs.has(id));
     const naming = { ...{ name, version, entry, reserved, ofPacks }, taken: served.filter((one) => !own.has(one)) };
     return await press.call<Pressed>('press', { content, path, naming, staging }, { timeoutMs: pressMs });
   }

@@ -153,7 +153,7 @@ export class McpServers implements ToolSource {
     const changed = new Map(status()?.changed.map(({ tool, digest }) => [tool, digest]));
     const other = tools.find(({ tool, digest }) => changed.get(tool) !== digest);
     if (other !== undefined) {
-      const why = changed.has(other.tool) ? 'says something else by now than what has this digest' : 'is not among those that have changed';
+      const why = changed.has(other.tool) ? 'has another description or schema than the one with this digest' : 'is not among the changed tools';
       throw new SvcError('conflict', `no tool of ${name} accepted: ${other.tool} ${why}; look at GET /api/v1/mcp/servers again`, {
         reason: 'mcp.not_as_shown',
       });

@@ -31,7 +31,7 @@ export class OutcomePublisher {
     this.#parts = parts;
   }
 
-  /** Whether there was any, or there may be more. */
+  /** Whether to look again soon: outcomes were found, or the source that they are for is away. */
   async publish(): Promise<boolean> {
     let found = 0;
     for (let batches = 0; batches < mostBatches; batches++) {

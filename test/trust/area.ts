@@ -6,7 +6,7 @@ import { type Household, type SignedIn, shippedPlugins } from './household.ts';
 /** What one room serves, written down by hand from the specification: the tests of trust hold the room against it. */
 export interface Area {
   /**
-   * One route a line: method, path, who may. `public`, `known` (whoever is signed in), `any` (the same; an API token by `read:<plugin>`), `admin`, `machine` (an edge) or an action
+   * One route a line: method, path, who may. `public`, `known` (people and API tokens), `any` (the same; an API token by `read:<plugin>`), `admin`, `machine` (an edge) or an action
    * such as `edge:create`; `admin|self` is also open to the person whose id stands in the path, `ingest:push|machine` to an edge.
    */
   readonly routes: string;

@@ -14,7 +14,6 @@ export class Timeline {
   #base: number;
   #drift = 0;
   #jumps = 0;
-  #seenBeforeMs = 0;
 
   constructor(clock: Clock) {
     this.#clock = clock;
@@ -30,9 +29,9 @@ export class Timeline {
     return this.#jumps;
   }
 
-  /** How much of the time that follows the last jump the wall has shown before; none where it came back to where it was before an earlier jump. */
+  /** How much of the time to come the wall has shown before: as far as all jumps, over all starts, have set it back. */
   get seenBeforeMs(): number {
-    return this.#seenBeforeMs;
+    return Math.max(0, Math.round(-this.#drift / 1_000) * 1_000);
   }
 
   /** The wall; to be read before steady time is measured. */
@@ -42,8 +41,6 @@ export class Timeline {
     const moved = base - this.#base;
     this.#base = base;
     if (Math.abs(moved) > jumpMs) {
-      const isBackFromError = Math.abs(this.#drift + moved) < Math.abs(this.#drift);
-      this.#seenBeforeMs = isBackFromError ? 0 : Math.max(0, Math.round(-moved / 1_000) * 1_000);
       this.#drift += moved;
       this.#jumps += 1;
     }

@@ -248,3 +248,20 @@ test('hostile archives, manifests and contents are refused in words, and write n
   t.diagnostic(`${attempts.length} attempts, ${Math.round(most / 1024 / 1024)} MiB more at most`);
   assert.ok(most < 400 * 1024 * 1024, `${most} bytes more`);
 });
+
+test('no pack has an id by which actions, settings or paths of svc are known: with it, they would be taken away', async (t) => {
+  const house = await startMarket(t);
+  for (const id of ['core', 'mcp', 'agent', 'http', 'system-settings', 'skills']) {
+    const { status, body } = await upload(house, { 'plugin.json': manifest(id), 'skills/fine/SKILL.md': skillText('fine') });
+    assert.equal(status, 400, `${id}: ${body.message}`);
+    assert.match(body.message, new RegExp(`the id "${id}", which a part of svc has`));
+  }
+  assert.equal((await house.fetch('/readyz')).status, 200);
+  const ours = await upload(house, { 'plugin.json': manifest('greeter'), 'skills/fine/SKILL.md': skillText('fine') });
+  assert.equal(ours.status, 201);
+  assert.equal(
+    (await upload(house, { 'plugin.json': manifest('greeter', { version: '1.1.0' }), 'skills/fine/SKILL.md': skillText('fine') })).status,
+    201,
+    'its own id is its own',
+  );
+});

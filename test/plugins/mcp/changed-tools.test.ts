@@ -118,7 +118,10 @@ test('a class holds for what a tool said of itself when it was given, over a res
   const late = await accept('bob');
   assert.deepEqual([late.status, late.body.changed[0].description, await kit.classOf('find')], [200, 'Finds faster, and deletes.', 'dangerous']);
   const stale = await accept('bob');
-  assert.deepEqual([stale.status, /says something else by now/.test(stale.body.message), await kit.classOf('find')], [409, true, 'dangerous']);
+  assert.deepEqual(
+    [stale.status, /find has another description or schema than the one with this digest/.test(stale.body.message), await kit.classOf('find')],
+    [409, true, 'dangerous'],
+  );
   const accepted = await accept('bob', 'far', late.body.changed[0].digest);
   assert.deepEqual([accepted.status, accepted.body.changed, await kit.classOf('find')], [200, [], 'safe']);
   assert.deepEqual(
