@@ -34,7 +34,7 @@ const DeviceDirectory = defineService<Devices>('device.directory');
 export default definePlugin({
   async activate(ctx) {
     const { clock, ids, log, scope, settings } = ctx;
-    const tables = new Lookout(ctx.db<NotifyTables>(), clock);
+    const tables = new Lookout(ctx.db<NotifyTables>());
     const build = ctx.services.use(BuildInfo);
     const source = ctx.services.maybe(NoticeSource);
     const types = new ContributedTypes(ctx.extend.open(ChannelTypes), log);

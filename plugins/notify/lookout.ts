@@ -1,19 +1,17 @@
-import type { Clock, Tables } from 'svc/sdk';
+import type { Tables } from 'svc/sdk';
 
-/** A write that joins another one is only committed with that; none takes longer. */
-const settledMs = 10_000;
+/** A write that joins another one is only committed with that: none takes as long as so many looks. Counted, since a process that was suspended has looked at nothing. */
+const settledLooks = 50;
 /** What comes by no write of this generation, such as deliveries that another one has left, is found by then. */
-const longestMs = 30_000;
+const longestRest = 200;
 
 /** Tables that know when they were written to, so that an idle house does not look into them five times a second. */
 export class Lookout<T> implements Tables<T> {
   readonly #tables: Tables<T>;
-  readonly #clock: Pick<Clock, 'monotonic'>;
-  #writtenAt = -Infinity;
+  #writes = 0;
 
-  constructor(tables: Tables<T>, clock: Pick<Clock, 'monotonic'>) {
+  constructor(tables: Tables<T>) {
     this.#tables = tables;
-    this.#clock = clock;
   }
 
   get read(): Tables<T>['read'] {
@@ -24,21 +22,20 @@ export class Lookout<T> implements Tables<T> {
     try {
       return await this.#tables.write(work);
     } finally {
-      this.#writtenAt = this.#clock.monotonic();
+      this.#writes += 1;
     }
   }
 
-  /** `work` says whether it has left anything to do; where it has not, it is called again after a write, or after a while. */
+  /** `work` says whether it has left anything to do; once it has left nothing for a while, it rests until there is a write, or long enough. */
   whileStirred(work: () => Promise<boolean>): () => Promise<void> {
-    let idleSince: number | undefined;
+    let seen = this.#writes;
+    let idle = 0;
     return async () => {
-      const now = this.#clock.monotonic();
-      if (idleSince !== undefined && now - idleSince < longestMs && idleSince - this.#writtenAt > settledMs) {
-        return;
-      }
-      idleSince = undefined;
-      if (!(await work())) {
-        idleSince = now;
+      idle = seen !== this.#writes ? 0 : idle >= longestRest ? settledLooks - 1 : idle;
+      seen = this.#writes;
+      idle += 1;
+      if (idle <= settledLooks && (await work())) {
+        idle = 0;
       }
     };
   }

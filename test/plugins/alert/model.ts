@@ -256,13 +256,12 @@ export class Model {
     }
   }
 
-  /** Nobody looks from now on until the next tick; a jump makes slots come later, and one into the past blind to the end of what fires. */
+  /** Nobody looks from now on until the next tick; a jump makes slots come later, and a wall that is behind blind to the end of what fires. */
   jump(ms: number): void {
-    const isBackFromError = Math.abs(this.drift + ms) < Math.abs(this.drift);
     this.drift += ms;
     if (ms !== 0) {
       this.#blind = new Set(this.things.filter(({ state }) => state === 'firing'));
-      this.#blindUntil = this.time + (isBackFromError ? 0 : Math.min(-ms, 15 * minute));
+      this.#blindUntil = this.time + Math.min(-this.drift, 15 * minute);
     }
   }
 

@@ -65,10 +65,11 @@ test('a message carries the first line of the report, and the next one like it n
   const first = await house.fired('cpu_hot', hot(3));
   const report = await house.report(first);
   assert.match(report.summary, /^(?:Cause|Suspected): host-3: /);
-  await house.pass(60_000, hot(3));
+  // On a busy machine the notice is accepted when the time of its group has passed already: time goes on until it is told.
   for (let tries = 0; channel.taken.length === 0; tries += 1) {
-    assert.ok(tries < 1_000, 'the message has not come');
-    await pause(20);
+    assert.ok(tries < 60, 'the message has not come');
+    await house.pass(30_000, hot(3));
+    await pause(300);
   }
   assert.ok(JSON.stringify(channel.taken[0]!.body).includes(JSON.stringify(report.summary).slice(1, -1)), channel.taken[0]!.text);
 
