@@ -5,6 +5,8 @@ export interface Filter {
   readonly action?: string;
   /** Actions that begin with this. */
   readonly area?: string;
+  /** Rows of none of these actions and areas. */
+  readonly without?: readonly Pick<Filter, 'action' | 'area'>[];
   readonly resourceType?: string;
   readonly resourceId?: string;
   readonly status?: string;
@@ -18,6 +20,7 @@ export interface Filter {
 export interface Asked {
   readonly actor?: string;
   readonly action?: string;
+  readonly without?: string;
   readonly resource_type?: string;
   readonly resource_id?: string;
   readonly status?: string;
@@ -27,10 +30,11 @@ export interface Asked {
 
 /** Reads a query; `actorsOf` knows who acted under an e-mail address. */
 export async function filterOf(asked: Asked, actorsOf: (email: string) => Promise<readonly string[]>): Promise<Filter> {
-  const { actor, action, resource_type: resourceType, resource_id: resourceId, status, from, to } = asked;
+  const { actor, action, without, resource_type: resourceType, resource_id: resourceId, status, from, to } = asked;
   return {
     ...(actor !== undefined && { actors: await keysOf(actor, actorsOf) }),
     ...(action !== undefined && actionsOf(action)),
+    ...(without !== undefined && { without: without.split(',').map(actionsOf) }),
     ...(resourceType !== undefined && { resourceType }),
     ...(resourceId !== undefined && { resourceId }),
     ...(status !== undefined && { status }),

@@ -38,6 +38,13 @@ const filters = {
       description: 'such as edge:create; a * at the end stands for any rest: edge:*',
     }),
   ),
+  without: Type.Optional(
+    Type.String({
+      pattern: '^[a-z0-9:._-]+\\*?(?:,[a-z0-9:._-]+\\*?)*$',
+      maxLength: 400,
+      description: 'leaves out these actions, such as auth:refresh,audit:* for the rows that come by themselves',
+    }),
+  ),
   resource_type: Type.Optional(Type.String({ minLength: 1, maxLength: 100 })),
   resource_id: Type.Optional(Type.String({ minLength: 1, maxLength: 1_000 })),
   status: Type.Optional(Status),

@@ -83,7 +83,7 @@ export class Store {
 
   /** How many fit up to `upTo`: a walk through one index, which has all it takes. */
   count(filter: Filter, upTo: number): Promise<number> {
-    return this.#counted(sql`indexed by ${sql.raw(leadOf(filter))}`, [...conditionsOf(filter), sql<SqlBool>`seq <= ${upTo}`]);
+    return this.#counted(sql`indexed by ${sql.raw(leadOf(filter, filter.without !== undefined))}`, [...conditionsOf(filter), sql<SqlBool>`seq <= ${upTo}`]);
   }
 
   /** How many fit in a stretch: a walk through its rows. */
@@ -172,8 +172,8 @@ async function lastOf(tx: Trail): Promise<Link> {
   return (await tx.selectFrom('audit_log').select(['seq', 'hash']).orderBy('seq', 'desc').limit(1).executeTakeFirst()) ?? genesis;
 }
 
-/** The index that knows everything a filter may ask besides what leads it. */
-function leadOf({ resourceId, actors, resourceType, action, area, status }: Filter): string {
+/** The index that knows everything a filter may ask besides what leads it; `byAction` where rows are not wanted in the order of time and actions are asked for. */
+function leadOf({ resourceId, actors, resourceType, action, area, status }: Filter, byAction = false): string {
   const lead =
     resourceId !== undefined
       ? 'resource_id'
@@ -181,7 +181,7 @@ function leadOf({ resourceId, actors, resourceType, action, area, status }: Filt
         ? 'actor'
         : resourceType !== undefined
           ? 'resource_type'
-          : action !== undefined || area !== undefined
+          : byAction || action !== undefined || area !== undefined
             ? 'action'
             : status !== undefined
               ? 'status'
@@ -189,18 +189,24 @@ function leadOf({ resourceId, actors, resourceType, action, area, status }: Filt
   return `audit_log_${lead}`;
 }
 
-function conditionsOf({ resourceId, actors, resourceType, action, area, status, from, to }: Filter): Condition[] {
+function conditionsOf(filter: Filter): Condition[] {
+  const { resourceId, actors, resourceType, without = [], status, from, to } = filter;
   return [
     resourceId !== undefined && sql<SqlBool>`resource_id = ${resourceId}`,
     actors !== undefined && sql<SqlBool>`actor in (${sql.join(actors)})`,
     resourceType !== undefined && sql<SqlBool>`resource_type = ${resourceType}`,
-    action !== undefined && sql<SqlBool>`action = ${action}`,
-    area !== undefined && sql<SqlBool>`action >= ${area} and action < ${behind(area)}`,
+    ...ofActions(filter),
+    ...without.flatMap((left) => ofActions(left).map((condition) => sql<SqlBool>`not (${condition})`)),
     status !== undefined && sql<SqlBool>`status = ${status}`,
     from !== undefined && sql<SqlBool>`occurred_at >= ${from}`,
     to !== undefined && sql<SqlBool>`occurred_at < ${to}`,
   ].filter((condition) => condition !== false);
 }
+
+const ofActions = ({ action, area }: Pick<Filter, 'action' | 'area'>): Condition[] => [
+  ...(action === undefined ? [] : [sql<SqlBool>`action = ${action}`]),
+  ...(area === undefined ? [] : [sql<SqlBool>`action >= ${area} and action < ${behind(area)}`]),
+];
 
 const every = (conditions: readonly Condition[]): Condition =>
   conditions.length === 0 ? sql<SqlBool>`true` : sql<SqlBool>`${sql.join(conditions, sql` and `)}`;

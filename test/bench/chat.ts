@@ -4,23 +4,25 @@ import { Agent, request } from 'node:http';
 import { loadavg } from 'node:os';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { createInterface } from 'node:readline';
-import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 
+import { counted } from '../counted.ts';
 import type { Outcome, Row } from '../exercise.ts';
 
 const child = fileURLToPath(new URL('./chat-child.ts', import.meta.url));
 const mostAddedMs = 50;
 const mebibyte = 2 ** 20;
 
-interface Usage {
-  readonly rss: number;
-  readonly cpu: { readonly user: number; readonly system: number };
+interface Usage extends NodeJS.MemoryUsage {
+  readonly cpu: NodeJS.CpuUsage;
 }
 
-/** How much later a token reaches its reader than the model has said it, with many streams at once, of which some are never read. */
-export async function run({ streams = 1_000, unread = 100, tokens = 200, rate = 20 }: Row = {}): Promise<Outcome> {
-  const server = fork(child, [String(tokens), String(rate)], { execArgv: ['--import', 'tsx'], stdio: ['ignore', 'pipe', 'inherit', 'ipc'] });
+/**
+ * How much later a token reaches its reader than the model has said it, with many streams at once, of which some are never read;
+ * round after round in the same sessions, so that what is kept shows as growth.
+ */
+export async function run({ streams = 1_000, unread = 100, tokens = 200, rate = 20, rounds = 5 }: Row = {}): Promise<Outcome> {
+  const server = fork(child, [String(tokens), String(rate)], { execArgv: ['--expose-gc', '--import', 'tsx'], stdio: ['ignore', 'pipe', 'inherit', 'ipc'] });
   const [url] = (await once(createInterface({ input: server.stdout! }), 'line')) as [string];
   const agent = new Agent({ keepAlive: false });
   try {
@@ -28,20 +30,23 @@ export async function run({ streams = 1_000, unread = 100, tokens = 200, rate = 
     for (let at = 0; at < Number(streams); at++) {
       sessions.push(await openSession(url, `${at + 1}`));
     }
-    const before = await usageOf(server);
+    const before = await usageOf(server, 'collected');
     const late: number[] = [];
     const began = performance.now();
     // The readers are one process as well: what it is behind by itself is in every figure.
     const behind = monitorEventLoopDelay({ resolution: 5 });
     behind.enable();
-    const reading = sessions.map((session, at) => follow(url, agent, session, `${at + 1}`, at >= Number(unread), late));
-    await pause(3_000);
-    const middle = await usageOf(server);
-    await Promise.all(reading.slice(Number(unread)));
-    const after = await usageOf(server);
+    const after: Usage[] = [];
+    for (const _ of counted(Number(rounds), 'rounds')) {
+      const reading = sessions.map((session, at) => follow(url, agent, session, `${at + 1}`, at >= Number(unread), late));
+      await Promise.all(reading.slice(Number(unread)));
+      after.push(await usageOf(server, 'usage'));
+    }
+    const tookMs = performance.now() - began;
+    const end = await usageOf(server, 'collected');
     late.sort((a, b) => a - b);
     const at = (share: number): number => Math.round((late[Math.floor(late.length * share)] ?? Number.NaN) * 10) / 10;
-    const cpu = (after.cpu.user + after.cpu.system - before.cpu.user - before.cpu.system) / 1_000;
+    const cpu = (after.at(-1)!.cpu.user + after.at(-1)!.cpu.system - before.cpu.user - before.cpu.system) / 1_000;
     return {
       ok: at(0.99) < mostAddedMs,
       streams: Number(streams),
@@ -53,9 +58,16 @@ export async function run({ streams = 1_000, unread = 100, tokens = 200, rate = 
       'readers behind by themselves, p99 ms': Math.round(behind.percentile(99) / 1e5) / 10,
       'load of the machine': Math.round(loadavg()[0]!),
       'goal, p99 ms': mostAddedMs,
-      'CPU, % of a core': Math.round((cpu / (performance.now() - began)) * 100),
-      'memory after 3 s, MiB': Math.round(middle.rss / mebibyte),
-      'memory at the end, MiB': Math.round(after.rss / mebibyte),
+      'CPU, % of a core': Math.round((cpu / tookMs) * 100),
+      'heap in use before, MiB': mebibytes(before.heapUsed),
+      'heap in use at the end, MiB': mebibytes(end.heapUsed),
+      memory: after.map(({ rss, heapTotal, heapUsed, external }, round) => ({
+        'after round': round + 1,
+        'rss, MiB': mebibytes(rss),
+        'heap, MiB': mebibytes(heapTotal),
+        'in use, MiB': mebibytes(heapUsed),
+        'outside, MiB': mebibytes(external),
+      })),
     };
   } finally {
     agent.destroy();
@@ -63,8 +75,10 @@ export async function run({ streams = 1_000, unread = 100, tokens = 200, rate = 
   }
 }
 
-async function usageOf(server: ChildProcess): Promise<Usage> {
-  server.send('usage');
+const mebibytes = (bytes: number): number => Math.round(bytes / mebibyte);
+
+async function usageOf(server: ChildProcess, asked: 'usage' | 'collected'): Promise<Usage> {
+  server.send(asked);
   return ((await once(server, 'message')) as [Usage])[0];
 }
 
@@ -89,6 +103,10 @@ function follow(url: string, agent: Agent, session: string, who: string, isRead:
     });
     asked.on('error', reject);
     asked.on('response', (response) => {
+      if (response.statusCode !== 200) {
+        response.setEncoding('utf8').on('data', (said: string) => reject(new Error(`a message was answered with ${response.statusCode}: ${said}`)));
+        return;
+      }
       if (!isRead) {
         response.pause();
         resolve();

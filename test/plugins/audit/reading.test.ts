@@ -72,6 +72,10 @@ describe('the trail', () => {
     'action=edge*': ({ action }) => action.startsWith('edge'),
     'action=*': () => true,
     'action=zone:*': () => false,
+    'without=edge:*': ({ action }) => !action.startsWith('edge:'),
+    'without=edge:create,device*': ({ action }) => action !== 'edge:create' && !action.startsWith('device'),
+    'status=success&actor=8&action=edge:*&without=edge:delete': ({ status, actor, action }) =>
+      status === 'success' && actor.type === 'user' && actor.id === '8' && action.startsWith('edge:') && action !== 'edge:delete',
     'resource_type=edge': ({ resource_type }) => resource_type === 'edge',
     'resource_id=id-3': ({ resource_id }) => resource_id === 'id-3',
     'resource_type=device&resource_id=id-3': ({ resource_type, resource_id }) => resource_type === 'device' && resource_id === 'id-3',
@@ -115,7 +119,18 @@ describe('the trail', () => {
   });
 
   test('refuses a filter that is none, by name', async () => {
-    for (const query of ['status=maybe', 'from=yesterday', 'action=*x', "action='", 'actor=', 'colour=red', 'status=denied&status=success']) {
+    for (const query of [
+      'status=maybe',
+      'from=yesterday',
+      'action=*x',
+      "action='",
+      'without=',
+      'without=*',
+      "without=a:b,'",
+      'actor=',
+      'colour=red',
+      'status=denied&status=success',
+    ]) {
       const answer = await house.fetch(`${trailPath}?${query}`);
       const { error, message } = (await answer.json()) as { error: string; message: string };
       assert.deepEqual([answer.status, error], [400, 'invalid_argument'], query);

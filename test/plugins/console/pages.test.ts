@@ -195,6 +195,28 @@ test('the keyboard alone leads everywhere', { timeout: 120_000 }, async (t) => {
   return undefined;
 });
 
+test('the trail begins with what was done; rows that open pages add by themselves are one click away', { timeout: 120_000 }, async (t) => {
+  if (!browser) {
+    return t.skip('chromium is not installed');
+  }
+  const view = await signedIn();
+  const { page } = view;
+  await page.goto(`${house.url}/ui/audit`);
+  await page
+    .getByRole('row', { name: /auth:login/ })
+    .first()
+    .waitFor();
+  assert.equal(await page.getByRole('row', { name: /auth:refresh/ }).count(), 0);
+  await page.getByText('Every row').click();
+  await page
+    .getByRole('row', { name: /auth:refresh/ })
+    .first()
+    .waitFor();
+  await assertClean(view, 'the trail');
+  await view.context.close();
+  return undefined;
+});
+
 test('what an investigation says to do next opens as the query that it was, in its time', { timeout: 120_000 }, async (t) => {
   if (!browser) {
     return t.skip('chromium is not installed');

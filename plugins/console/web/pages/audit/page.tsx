@@ -22,14 +22,22 @@ const text = words('audit', {
   on: 'On',
   at: 'When',
   none: 'Nothing of this kind was done.',
+  rows: 'Rows',
+  done: 'What was done',
+  every: 'Every row',
 });
 
 const tones: Readonly<Record<AuditRow['status'], Tone>> = { success: 'ok', failure: 'warning', denied: 'critical' };
 
+/** What pages that stand open add by themselves, this one too: it would bury the rest. */
+const byThemselves = 'auth:refresh,audit:read';
+
 export default function Audit() {
   const [status, setStatus] = useParam('status');
   const [action, setAction] = useParam('action');
-  const rows = useList<AuditRow>('/admin/audit-logs', { query: { status, action }, every: 15_000 });
+  const [every, setEvery] = useParam('every');
+  const without = every === '' && action === '' ? byThemselves : '';
+  const rows = useList<AuditRow>('/admin/audit-logs', { query: { status, action, without }, every: 15_000 });
   return (
     <>
       <Head title={text.title} note={text.note}>
@@ -44,6 +52,15 @@ export default function Audit() {
             ['denied', text.denied],
           ]}
           onChange={setStatus}
+        />
+        <Segments
+          label={text.rows}
+          value={every}
+          options={[
+            ['', text.done],
+            ['yes', text.every],
+          ]}
+          onChange={setEvery}
         />
       </Head>
       {rows.error && <Refused error={rows.error} retry={rows.reload} />}
