@@ -24,6 +24,7 @@ export const peers = {
   sshd: 'openssh-server',
   strace: 'strace',
   'systemd-analyze': 'systemd',
+  tinyproxy: 'tinyproxy',
   unshare: 'util-linux',
   'victoria-metrics': 'victoria-metrics',
   wrk: 'wrk',

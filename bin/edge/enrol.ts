@@ -6,14 +6,14 @@ import { arch, hostname, release, type } from 'node:os';
 import { join } from 'node:path';
 import { TLSSocket } from 'node:tls';
 
-import { openMachineIdentity, spkiPin } from 'svc/tunnel';
+import { belowManager, openMachineIdentity, spkiPin, through } from 'svc/tunnel';
 import { messageOf } from '../../core/sdk/index.ts';
 import { writeDurably } from '../../core/storage/index.ts';
 import { Failure, unreachable } from '../cli/failure.ts';
 import { version } from '../product.ts';
 
 export interface Enrolment {
-  /** `https://manager.example` */
+  /** `https://manager.example`, with the path below which it lives, if any. */
   readonly manager: string;
   readonly token: string;
   readonly name?: string | undefined;
@@ -21,6 +21,8 @@ export interface Enrolment {
   readonly pin?: string | undefined;
   /** PEM of the authority that signed the manager's certificate. */
   readonly ca?: string | undefined;
+  /** Through which it is reached. */
+  readonly proxy?: string | undefined;
 }
 
 export interface Enrolled {
@@ -32,7 +34,7 @@ const answerMs = 30_000;
 const mostAnswerBytes = 64 * 1024;
 
 /** Asks the manager to take this machine in, and keeps the keys that it gives. */
-export async function enrol(dataDir: string, { manager, token, name, pin, ca }: Enrolment): Promise<Enrolled> {
+export async function enrol(dataDir: string, { manager, token, name, pin, ca, proxy }: Enrolment): Promise<Enrolled> {
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   const checkedPin = pin === undefined ? undefined : pinOf(pin);
   // The same machine stays the same when it is enrolled again.
@@ -46,14 +48,14 @@ export async function enrol(dataDir: string, { manager, token, name, pin, ca }: 
     arch: arch(),
     os: `${type()} ${release()}`.slice(0, 120),
   };
-  const { status, body } = await post(new URL('/internal/edge/enrol', manager), JSON.stringify(asked), checkedPin, ca);
+  const { status, body } = await post(belowManager(manager, '/internal/edge/enrol'), JSON.stringify(asked), checkedPin, { ca, proxy });
   if (status !== 200 && status !== 201) {
     throw refusal(manager, status, body);
   }
   const answer = JSON.parse(body) as Enrolled & { access_key: string; secret_key: string; tunnel_path: string };
   const { edge_id, access_key, secret_key, tunnel_path } = answer;
   const kept = {
-    manager: new URL(manager).origin,
+    manager,
     tunnel_path,
     edge_id,
     name: answer.name,
@@ -61,6 +63,7 @@ export async function enrol(dataDir: string, { manager, token, name, pin, ca }: 
     secret_key,
     ...(checkedPin && { pin: checkedPin }),
     ...(ca && { ca }),
+    ...(proxy && { proxy }),
   };
   writeDurably(join(dataDir, 'edge.json'), `${JSON.stringify(kept, undefined, 2)}\n`, 0o600);
   return { edge_id, name: answer.name };
@@ -95,12 +98,12 @@ function refusal(manager: string, status: number, body: string): Failure {
   return new Failure(3, 'unavailable', `the manager answered HTTP ${status}${said}; try again in a while`);
 }
 
-function post(url: URL, body: string, pin: string | undefined, ca: string | undefined): Promise<{ status: number; body: string }> {
+function post(url: URL, body: string, pin: string | undefined, { ca, proxy }: Pick<Enrolment, 'ca' | 'proxy'>): Promise<{ status: number; body: string }> {
   const secure = url.protocol === 'https:';
   const options = {
     method: 'POST',
     // Never with a session of an earlier connection: a resumed one shows no certificate, and so no key to hold against the pin.
-    agent: false,
+    ...(proxy === undefined ? { agent: false as const } : { createConnection: through(proxy, secure) as never }),
     timeout: answerMs,
     signal: AbortSignal.timeout(answerMs),
     headers: { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) },

@@ -2,8 +2,9 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { messageOf, SvcError } from '../../core/sdk/index.ts';
-import { clientHandshake, closeCode, dial, openSweeper, sweepMs } from 'svc/tunnel';
+import { belowManager, clientHandshake, closeCode, dial, openSweeper, sweepMs } from 'svc/tunnel';
 import { bootSettings } from '../../core/boot/settings/read-settings.ts';
+import { proxyEnvironment } from './proxy.ts';
 import { smallSchemas } from './small-ajv.ts';
 import { edgeSettings } from './settings.ts';
 import { shippedOnly } from './agent.ts';
@@ -24,6 +25,7 @@ interface Keys {
   readonly secret_key: string;
   readonly pin?: string;
   readonly ca?: string;
+  readonly proxy?: string;
 }
 
 const wholeMs = 25_000;
@@ -38,8 +40,9 @@ export async function testEdge(product: Product, environment: Environment): Prom
   const stop = every(sweepMs, 'deadlines', async () => sweeper.tick(), quiet);
   try {
     const { manager, tunnel_path, access_key, secret_key, pin, ca } = keys;
+    const proxy = proxyEnvironment(environment)['SVC_EDGE_PROXY'] ?? keys.proxy;
     const signal = AbortSignal.timeout(wholeMs);
-    const transport = await dial({ url: new URL(tunnel_path, manager).href, pin, ca, signal });
+    const transport = await dial({ url: belowManager(manager, tunnel_path).href, pin, ca, proxy, signal });
     try {
       await clientHandshake(transport, {
         ...{ sweeper, ids: systemIds(systemClock), accessKey: access_key, secretKey: secret_key },

@@ -1,39 +1,50 @@
 import { SvcError } from 'svc/sdk';
+import { belowManager } from 'svc/tunnel';
 
 import type { Identity } from '../edge-uplink/contract.ts';
 
 /** Where a package is, and how each side proves itself there. */
 export interface Source {
   readonly url: URL;
+  /** Where `authorization` is for. */
+  readonly manager?: string;
   /** Only for the manager: no other server is given the keys of this edge. */
   readonly authorization?: string | undefined;
   readonly pin?: string | undefined;
   readonly ca?: string | undefined;
+  readonly proxy?: string | undefined;
 }
 
 /** A path of the manager, an address of the manager, or any other by https. */
-export function sourceOf(address: string, { manager, access_key, secret_key, pin, ca }: Identity): Source {
+export function sourceOf(address: string, { manager, access_key, secret_key, pin, ca, proxy }: Identity): Source {
   if (!URL.canParse(address, manager)) {
     throw refusal(`"${address.slice(0, 200)}" is no address`);
   }
-  const url = new URL(address, manager);
+  const url = address.startsWith('/') && !address.startsWith('//') ? belowManager(manager, address) : new URL(address, manager);
   if (url.username !== '' || url.password !== '') {
     throw refusal('an address holds no user and no password');
   }
-  if (url.origin === new URL(manager).origin) {
-    return { url, authorization: `Basic ${Buffer.from(`${access_key}:${secret_key}`).toString('base64')}`, pin, ca };
+  if (isOf(url, manager)) {
+    return { url, manager, authorization: `Basic ${Buffer.from(`${access_key}:${secret_key}`).toString('base64')}`, pin, ca, proxy };
   }
   if (url.protocol !== 'https:') {
     throw refusal(`${url.origin} is neither the manager of this machine nor reached by https`);
   }
-  return { url };
+  return { url, proxy };
 }
+
+/** Where the manager lives below a path, its host serves others as well, who are given no keys. */
+const isOf = ({ origin, pathname }: URL, manager: string): boolean =>
+  origin === new URL(manager).origin && pathname.startsWith(belowManager(manager, '/').pathname);
 
 /** Where an answer leads on to: the same host, or nowhere. */
 export function redirected(source: Source, location: string | undefined): Source {
   const url = location !== undefined && URL.canParse(location, source.url.href) ? new URL(location, source.url) : undefined;
   if (url?.origin !== source.url.origin) {
     throw refusal(`${source.url.host} redirects to ${url === undefined ? 'no valid address' : url.host}; redirects to other hosts are not followed`);
+  }
+  if (source.manager !== undefined && !isOf(url, source.manager)) {
+    throw refusal(`${source.url.host} redirects away from the path of the manager`);
   }
   return { ...source, url };
 }

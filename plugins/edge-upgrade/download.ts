@@ -7,7 +7,7 @@ import { pipeline } from 'node:stream/promises';
 import { TLSSocket } from 'node:tls';
 
 import { isSvcError, messageOf, SvcError } from 'svc/sdk';
-import { spkiPin } from 'svc/tunnel';
+import { spkiPin, through } from 'svc/tunnel';
 
 import { redirected, type Source } from './address.ts';
 
@@ -143,10 +143,10 @@ async function ask(source: Source, have: number, signal: AbortSignal): Promise<{
   throw new SvcError('invalid_argument', `${source.url.host} redirects in circles`);
 }
 
-function request({ url, authorization, pin, ca }: Source, have: number, signal: AbortSignal): Promise<IncomingMessage> {
+function request({ url, authorization, pin, ca, proxy }: Source, have: number, signal: AbortSignal): Promise<IncomingMessage> {
   const secure = url.protocol === 'https:';
   const options = {
-    agent: false,
+    ...(proxy === undefined ? { agent: false as const } : { createConnection: through(proxy, secure) as never }),
     signal,
     timeout: silentMs,
     headers: {

@@ -88,7 +88,7 @@ export interface LocalPolicy {
 
 /** How a request proves itself to the manager, and the manager to it. Never logged. */
 export interface Identity {
-  /** `https://manager.example` */
+  /** `https://manager.example`, with the path below which it lives, if any. */
   readonly manager: string;
   readonly access_key: string;
   readonly secret_key: string;
@@ -96,6 +96,8 @@ export interface Identity {
   readonly pin?: string | undefined;
   /** PEM of the authority that signs the manager's certificate. */
   readonly ca?: string | undefined;
+  /** Through which it is reached. */
+  readonly proxy?: string | undefined;
 }
 
 /** The way to the manager, for plugins that have events to report. */

@@ -6,7 +6,7 @@ import { readText, writeText } from 'svc/tunnel';
 
 /** `edge.json` of the data folder: who this machine is to which manager. */
 export interface Credentials {
-  /** `https://manager.example` */
+  /** `https://manager.example`, with the path below which it lives, if any. */
   readonly manager: string;
   readonly tunnel_path: string;
   readonly edge_id: number;
@@ -17,15 +17,20 @@ export interface Credentials {
   readonly pin?: string | undefined;
   /** PEM of the authority that signs the manager's certificate. */
   readonly ca?: string | undefined;
+  /** `http://user:password@proxy.example:3128`; the setting `uplink.proxy` goes before it. */
+  readonly proxy?: string | undefined;
 }
 
 /** The keys of this machine, and those of a rotation that is under way. */
 export class CredentialStore {
   readonly #file: string;
   readonly #stagedFile: string;
+  readonly #proxy: string;
   #known: Credentials | undefined;
 
-  constructor(dataDir: string) {
+  /** `proxy` goes before the one that is kept; it may be empty. */
+  constructor(dataDir: string, proxy = '') {
+    this.#proxy = proxy;
     this.#file = join(dataDir, 'edge.json');
     this.#stagedFile = join(dataDir, 'edge.next.json');
     this.#known = read(this.#file);
@@ -33,29 +38,36 @@ export class CredentialStore {
 
   /** Undefined while this machine is not enrolled. */
   current(): Credentials | undefined {
-    return (this.#known ??= read(this.#file));
+    const known = (this.#known ??= read(this.#file));
+    return known && this.#proxied(known);
   }
 
   /** Before it is proved; a kill leaves it beside the old one, where it is found again. */
   stage(secretKey: string): Credentials {
-    const next = { ...this.current()!, secret_key: secretKey };
+    const next = { ...(this.#known ?? read(this.#file))!, secret_key: secretKey };
     writeText(this.#stagedFile, JSON.stringify(next, undefined, 2));
-    return next;
+    return this.#proxied(next);
   }
 
   /** One that was staged and never taken. */
   staged(): Credentials | undefined {
-    return read(this.#stagedFile);
+    const staged = read(this.#stagedFile);
+    return staged && this.#proxied(staged);
   }
 
   take(credentials: Credentials): void {
-    writeText(this.#file, JSON.stringify(credentials, undefined, 2));
-    this.#known = credentials;
+    const kept = { ...credentials, proxy: read(this.#file)?.proxy };
+    writeText(this.#file, JSON.stringify(kept, undefined, 2));
+    this.#known = kept;
     this.discard();
   }
 
   discard(): void {
     rmSync(this.#stagedFile, { force: true });
+  }
+
+  #proxied(keys: Credentials): Credentials {
+    return this.#proxy === '' ? keys : { ...keys, proxy: this.#proxy };
   }
 }
 
@@ -65,13 +77,13 @@ function read(file: string): Credentials | undefined {
     return undefined;
   }
   try {
-    const { manager, tunnel_path, edge_id, name, access_key, secret_key, pin, ca } = JSON.parse(text) as Credentials;
+    const { manager, tunnel_path, edge_id, name, access_key, secret_key, pin, ca, proxy } = JSON.parse(text) as Credentials;
     const url = new URL(manager);
     const texts = [tunnel_path, access_key, secret_key].every((one) => typeof one === 'string' && one !== '');
     if (!/^https?:$/.test(url.protocol) || !texts || !Number.isSafeInteger(edge_id)) {
       throw new Error('a field is missing or of another type');
     }
-    return { manager, tunnel_path, edge_id, name, access_key, secret_key, pin, ca };
+    return { manager, tunnel_path, edge_id, name, access_key, secret_key, pin, ca, proxy };
   } catch (cause) {
     throw new SvcError('invalid_argument', `${file} is damaged (${messageOf(cause)}): enrol this machine again with "svc edge install"`, { cause });
   }

@@ -44,7 +44,7 @@ async function open(ctx: PluginContext) {
   const plugins = ctx.services.use(Plugins);
   const build = ctx.services.use(BuildInfo);
   const policy = new PolicyFile(dataDir, log);
-  const credentials = new CredentialStore(dataDir);
+  const credentials = new CredentialStore(dataDir, ctx.settings.get<string>('uplink.proxy'));
   const machine = openMachine(dataDir, ids, log);
   const desired = new DesiredState(ctx.dataDir, log);
   const random = randomOf(ctx);

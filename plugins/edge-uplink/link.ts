@@ -1,5 +1,6 @@
 import { type Clock, type Ids, type Logger, messageOf, type Scope, SvcError } from 'svc/sdk';
 import {
+  belowManager,
   clientHandshake,
   closeCode,
   connect,
@@ -170,8 +171,8 @@ export class Link {
     return this.#parts.sweeper.clock.monotonic();
   }
 
-  #dialling({ manager, tunnel_path, pin, ca }: Credentials, signal: AbortSignal): DialOptions {
-    return { url: new URL(tunnel_path, manager).href, pin, ca, signal };
+  #dialling({ manager, tunnel_path, pin, ca, proxy }: Credentials, signal: AbortSignal): DialOptions {
+    return { url: belowManager(manager, tunnel_path).href, pin, ca, proxy, signal };
   }
 
   #proving({ access_key, secret_key }: Credentials, purpose: 'serve' | 'probe'): ClientHandshakeOptions {

@@ -5,7 +5,7 @@ import { TLSSocket } from 'node:tls';
 
 import type { PushParams } from 'svc/edge-protocol';
 import { type Clock, isSvcError, messageOf, SvcError } from 'svc/sdk';
-import { spkiPin, type TunnelSession } from 'svc/tunnel';
+import { belowManager, type ProxyTarget, spkiPin, through, type TunnelSession } from 'svc/tunnel';
 
 import type { Credentials } from './credentials.ts';
 import type { BufferRecord } from './buffer/record.ts';
@@ -31,15 +31,29 @@ const finalStatus = new Set([400, 404, 405, 406, 409, 410, 411, 413, 414, 415, 4
 export class HttpPusher {
   readonly #credentials: () => Credentials;
   readonly #clock: Clock;
-  readonly #plain = new HttpAgent({ keepAlive: true, maxSockets: 3, timeout: wholeMs });
+  readonly #plain: HttpAgent;
   // A resumed session shows no certificate, and so no key to hold against the pin.
-  readonly #secure = new HttpsAgent({ keepAlive: true, maxSockets: 3, timeout: wholeMs, maxCachedSessions: 0 });
+  readonly #secure: HttpsAgent;
   /** Connections that have shown the pinned key. */
   readonly #pinned = new WeakSet<object>();
 
   constructor(credentials: () => Credentials, clock: Clock) {
     this.#credentials = credentials;
     this.#clock = clock;
+    this.#plain = this.#byProxy(new HttpAgent({ keepAlive: true, maxSockets: 3, timeout: wholeMs }), false);
+    this.#secure = this.#byProxy(new HttpsAgent({ keepAlive: true, maxSockets: 3, timeout: wholeMs, maxCachedSessions: 0 }), true);
+  }
+
+  /** Each connection by the proxy that the keys name by then. */
+  #byProxy<A extends HttpAgent>(agent: A, secure: boolean): A {
+    // Its types do not name this method, its documentation does.
+    const own = agent as unknown as { createConnection: (options: ProxyTarget, opened: () => void) => unknown };
+    const direct = own.createConnection.bind(agent);
+    own.createConnection = (options, opened) => {
+      const { proxy } = this.#credentials();
+      return proxy === undefined ? direct(options, opened) : through(proxy, secure)(options, opened);
+    };
+    return agent;
   }
 
   push(record: BufferRecord, signal: AbortSignal): Promise<PushOutcome> {
@@ -53,7 +67,7 @@ export class HttpPusher {
 
   #send({ head, body }: BufferRecord, signal: AbortSignal): Promise<PushOutcome> {
     const { manager, access_key, secret_key, pin, ca } = this.#credentials();
-    const url = new URL(head.to, manager);
+    const url = belowManager(manager, head.to);
     const isSecure = url.protocol === 'https:';
     const options: RequestOptions & { rejectUnauthorized?: boolean; ca?: string } = {
       method: 'POST',

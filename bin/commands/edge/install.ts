@@ -6,6 +6,7 @@ import { usageFailure } from '../../cli/failure.ts';
 import { printable } from '../../cli/layout.ts';
 import { edgeEnvironment } from '../../edge/data-dir.ts';
 import { enrol } from '../../edge/enrol.ts';
+import { proxyFor, proxyUrl } from 'svc/tunnel';
 import { installAgent, prepareStart, startCommand, whyNoStart } from '../../edge/service.ts';
 import { whyNoService } from '../../service/systemd.ts';
 
@@ -16,11 +17,12 @@ export const command: Command = {
     token: { value: 'token', about: 'an enrolment token of the manager; or in SVC_EDGE_TOKEN, where no list of processes shows it' },
     pin: { value: 'sha256/…', about: "the manager's public key; with it no certificate authority is asked" },
     ca: { value: 'file', about: "PEM of the authority that signed the manager's certificate" },
+    proxy: { value: 'url', about: 'reach the manager through this proxy, now and later; default: HTTPS_PROXY, unless NO_PROXY has its host' },
     name: { value: 'name', about: 'what the manager shows; default: the name of this machine' },
     'no-service': { about: 'only enrol: whatever starts programs here starts the agent' },
   },
   about: 'Enrols this machine and, where there is systemd, starts the agent as a service with a user of its own.',
-  example: 'svc edge install --manager https://svc.example.org --token svc_en_…',
+  example: 'svc edge install --manager https://svc.example.org --token svc_enrol_…',
 
   async run(call) {
     const manager = managerOf(call);
@@ -29,7 +31,7 @@ export const command: Command = {
       throw usageFailure('give the enrolment token with --token or in SVC_EDGE_TOKEN; the manager makes one under Edges → Enrolments');
     }
     const dataDir = edgeEnvironment(call.environment).SVC_DATA_DIR;
-    const enrolled = await enrol(dataDir, { manager, token, name: call.value('name'), pin: call.value('pin'), ca: caOf(call) });
+    const enrolled = await enrol(dataDir, { manager, token, name: call.value('name'), pin: call.value('pin'), ca: caOf(call), proxy: proxyOf(call, manager) });
     prepareStart(dataDir);
     const obstacle = call.has('no-service') ? '--no-service was given' : (whyNoService() ?? whyNoStart());
     if (obstacle === undefined) {
@@ -55,7 +57,12 @@ function managerOf(call: Call): string {
   if (!url || !/^https?:$/.test(url.protocol)) {
     throw usageFailure('--manager is the address of the manager, such as https://svc.example.org');
   }
-  return url.origin;
+  return `${url.origin}${url.pathname.replace(/\/+$/, '')}`;
+}
+
+function proxyOf({ value, environment }: Call, manager: string): string | undefined {
+  const text = value('proxy') ?? proxyFor(new URL(manager), environment);
+  return text === undefined ? undefined : proxyUrl(text).href;
 }
 
 function parsed(text: string): URL | undefined {

@@ -9,6 +9,7 @@ import { type ClientHandshakeOptions, clientHandshake, type Welcome } from './cl
 import type { SessionOptions, TunnelSession } from './contract.ts';
 import { TunnelRefusal } from './hello.ts';
 import { closeCode, maxMessageBytes, tunnelProtocol } from './limits.ts';
+import { through } from './proxy.ts';
 import { openSession } from './session.ts';
 import type { MessageTransport } from './transport.ts';
 import { WebSocketTransport } from './web-socket.ts';
@@ -23,6 +24,8 @@ export interface DialOptions {
   readonly headers?: Readonly<Record<string, string>>;
   /** Of this machine, to dial from; otherwise the system chooses. */
   readonly localAddress?: string | undefined;
+  /** Asked to CONNECT; with its user and password, if it wants them. */
+  readonly proxy?: string | undefined;
   /** Until the upgrade is answered; default 15 s. */
   readonly timeoutMs?: number;
   readonly signal?: AbortSignal | undefined;
@@ -61,7 +64,7 @@ export function dial(options: DialOptions): Promise<MessageTransport> {
       handshakeTimeout: timeoutMs,
       followRedirects: false,
       ...(headers && { headers }),
-      createConnection: ((to: Target) => connection(to, options)) as never,
+      createConnection: ((to: Target, opened: Opened) => connection(to, options, opened)) as never,
     });
     const abort = (): void => ws.terminate();
     const settle = (error?: unknown): void => {
@@ -95,18 +98,26 @@ interface Target {
   readonly servername?: string;
 }
 
-/** The pin is checked before the first byte of the request goes out. */
-function connection(to: unknown, options: DialOptions): Socket {
-  const { host, port, servername } = to as Target;
+type Opened = (error: Error | null, socket?: Socket) => void;
+
+function connection({ host, port, servername }: Target, options: DialOptions, opened: Opened): Socket | undefined {
   const { protocol } = new URL(options.url);
+  const { proxy } = options;
   const from = options.localAddress === undefined ? {} : { localAddress: options.localAddress };
   const secure = protocol === 'wss:' || protocol === 'https:';
+  if (proxy !== undefined) {
+    return through(proxy, secure)({ host, port, ...trust(options) }, (error, socket) => opened(error, socket && guarded(socket, secure, options)));
+  }
   const socket = secure
     ? connectTls({ host, port, ...from, ...(servername !== undefined && { servername }), ...trust(options) })
     : connectTcp({ host, port, ...from, noDelay: true });
+  return guarded(socket, secure, options);
+}
+
+/** The pin is checked before the first byte of the request goes out. */
+function guarded(socket: Socket, secure: boolean, { pin }: DialOptions): Socket {
   socket.setNoDelay(true);
   socket.setKeepAlive(true, tcpKeepAliveMs);
-  const { pin } = options;
   if (secure && pin !== undefined) {
     const tls = socket as TLSSocket;
     tls.prependOnceListener('secureConnect', () => {
@@ -134,3 +145,9 @@ const pinOf = (key: KeyObject): string =>
   `sha256/${createHash('sha256')
     .update(key.export({ type: 'spki', format: 'der' }))
     .digest('base64')}`;
+
+/** An address of a manager that may live below a path, such as `https://example.org/svc`. */
+export function belowManager(manager: string, path: string): URL {
+  const base = new URL(manager);
+  return new URL(`${base.pathname.replace(/\/+$/, '')}${path}`, base.origin);
+}
