@@ -185,6 +185,7 @@ export class AlertEngine {
     const { services, extend, skills, clock, ids } = this.#ctx;
     const backgrounds = new Backgrounds({
       ...{ clock, log: this.#ctx.log, ledger: this.#ledger, store: this.#incidents, book: this.#parts.book, metrics: this.#metrics, planOf: this.#planOf },
+      instances: this.#instances,
       silencedBy: (one) => this.#silences.covering(one, clock.now()),
     });
     services.provide(Notices, () => ({
@@ -192,6 +193,7 @@ export class AlertEngine {
       pinning: async (channelId) => this.#parts.book.pinning(channelId),
       burning: (incidents) => backgrounds.burning(incidents),
       background: (incident) => backgrounds.of(incident),
+      instances: (incident, page) => backgrounds.instances(incident, page),
     }));
     const reader = new IncidentReader(this.#incidents, this.#instances, clock, { get: (id) => this.#parts.book.get(id), planOf: this.#planOf });
     services.provide(Incidents, () => reader);

@@ -36,7 +36,7 @@ export function factsOf({ kind, incident }: MessageEntry, around: Surroundings):
     ['Likely cause', !isOver && background?.diagnosis],
     ['In hand', !isOver && inHand(background)],
     ['Instances', instancesOf(incident)],
-    ['Labels', labelsOf(incident)],
+    ['Labels', labelsOf(incident.labels)],
     ['Also on this host', background !== undefined && background.beside.length > 0 && background.beside.join('; ')],
     ['Firings', incident.event_count > 1 && String(incident.event_count)],
     ['Runbook', /^https?:/.test(incident.runbook_url ?? '') && incident.runbook_url],
@@ -68,7 +68,7 @@ function sinceOf({ fired_at: from, resolved_at: to }: NoticeIncident, { now }: S
   return isOver ? `${clockOf(from)} until ${to === undefined ? 'now' : clockOf(to)}, for ${lasted}` : `${clockOf(from)}, for ${lasted}`;
 }
 
-const clockOf = (timestamp: string): string => `${timestamp.slice(0, 19).replace('T', ' ')} UTC`;
+export const clockOf = (timestamp: string): string => `${timestamp.slice(0, 19).replace('T', ' ')} UTC`;
 
 /** To the minute where it is longer than one. */
 export const lastingOf = (ms: number): string =>
@@ -120,7 +120,7 @@ function instancesOf({ firing_instances: total, instances = [], labels }: Notice
   return `${total} fire: ${named.filter((text) => text !== '').join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
 }
 
-function labelsOf({ labels }: NoticeIncident): string {
+export function labelsOf(labels: NoticeIncident['labels']): string {
   const shown = Object.entries(labels).slice(0, mostLabels);
   return shown.map(([name, text]) => `${name}=${text}`).join(', ');
 }

@@ -91,6 +91,12 @@ export interface NoticeDispatcher {
   unknown(ids: readonly number[]): Promise<readonly number[]>;
 }
 
+/** Some of the instances of an incident, those that burn first; and how many there are. */
+export interface NoticeInstances {
+  readonly items: readonly (NoticeInstance & { readonly state: string })[];
+  readonly total: number;
+}
+
 /** What raises incidents: keeps their timeline, and knows which rules pin a channel. */
 export interface NoticeSource {
   /** Repeating an outcome changes nothing. */
@@ -101,6 +107,8 @@ export interface NoticeSource {
   burning(incidents: readonly number[]): Promise<readonly NoticeIncident[]>;
   /** More about one incident than its notice has, as of now. */
   background(incident: number): Promise<Background | undefined>;
+  /** So many of its instances, after the first `from`. */
+  instances(incident: number, page: { readonly from: number; readonly limit: number }): Promise<NoticeInstances>;
 }
 
 /** What is not known is absent. */

@@ -2,7 +2,7 @@ import { type Clock, type Handle, type Logger, messageOf } from 'svc/sdk';
 
 import type { DeviceDirectory, DeviceEntry } from '../device/contract.ts';
 import type { Surroundings } from './briefing.ts';
-import type { Background, NoticeIncident, NoticeSource } from './contract.ts';
+import type { Background, NoticeIncident, NoticeInstances, NoticeSource } from './contract.ts';
 
 export interface KnowledgeParts {
   readonly source: Handle<NoticeSource>;
@@ -29,6 +29,12 @@ export class Knowledge {
     const background = await this.#background(incident);
     const hosts = background && (await this.hosts([background.incident]));
     return background && { now: this.#parts.clock.now(), host: hosts?.get(background.incident.device_id ?? ''), background };
+  }
+
+  /** Undefined where they cannot be read. */
+  async instances(incident: number, page: { readonly from: number; readonly limit: number }): Promise<NoticeInstances | undefined> {
+    const { source } = this.#parts;
+    return source.available ? await this.#read('instances', () => source.get().instances(incident, page)) : undefined;
   }
 
   /** By the device ids of the incidents. */

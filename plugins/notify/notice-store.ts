@@ -8,6 +8,11 @@ export interface DigestNotices {
   readonly counts: Readonly<Record<Notice['kind'], number>>;
 }
 
+interface Page {
+  readonly from: number;
+  readonly limit: number;
+}
+
 /** What was accepted, under the ids that make it once only. */
 export class NoticeStore {
   readonly #db: Notify;
@@ -34,17 +39,17 @@ export class NoticeStore {
   }
 
   /** What a digest was about that has been sent, worst first; a notice is kept for a day. */
-  async ofMessage(delivery: string, limit: number): Promise<DigestNotices & { readonly group: string }> {
+  async ofMessage(delivery: string, page: Page): Promise<DigestNotices & { readonly group: string }> {
     const digest = await this.#db.selectFrom('notify_deliveries').select(['seq', 'group_key']).where('id', '=', delivery).executeTakeFirst();
-    return { ...(await this.#held(digest?.seq ?? 0, ['queued', 'folded'], limit)), group: digest?.group_key ?? '' };
+    return { ...(await this.#held(digest?.seq ?? 0, ['queued', 'folded'], page)), group: digest?.group_key ?? '' };
   }
 
   /** What a digest holds, worst first, and how many of each kind. */
   inDigest(digest: number, limit: number): Promise<DigestNotices> {
-    return this.#held(digest, ['queued'], limit);
+    return this.#held(digest, ['queued'], { from: 0, limit });
   }
 
-  async #held(digest: number, states: readonly Delivery['state'][], limit: number): Promise<DigestNotices> {
+  async #held(digest: number, states: readonly Delivery['state'][], { from, limit }: Page): Promise<DigestNotices> {
     const held = this.#db.selectFrom('notify_deliveries').where('digest', '=', digest).where('notify_deliveries.state', 'in', states);
     const rows = await held
       .innerJoin('notify_notices', 'notify_notices.id', 'notify_deliveries.notice_id')
@@ -53,6 +58,7 @@ export class NoticeStore {
       .orderBy('notify_deliveries.severity', 'desc')
       .orderBy('notify_deliveries.seq')
       .limit(limit)
+      .offset(from)
       .execute();
     const kinds = await held
       .select(['kind', (eb) => eb.fn.countAll<number>().as('total')])

@@ -23,7 +23,7 @@ const document = (title: string, body: string): string =>
 /** One message as a page: what is known, how it went in the last hour, and what to do. */
 export function messagePage(
   { title, tone, about, facts, steps }: ChannelMessage,
-  { hour, threshold }: { readonly hour?: Background['hour']; readonly threshold?: number | undefined },
+  { hour, threshold, list }: { readonly hour?: Background['hour']; readonly threshold?: number | undefined; readonly list?: List | undefined },
 ): string {
   const rows = facts.map(({ name, text }) => `<tr><th scope="row">${escaped(name)}</th><td>${linked(text)}</td></tr>`);
   return document(
@@ -34,6 +34,7 @@ export function messagePage(
       hour === undefined ? '' : chart(hour, threshold),
       rows.length === 0 ? '' : `<table>${rows.join('')}</table>`,
       steps.length === 0 ? '' : `<h2>What to do</h2><ol>${steps.map((step) => `<li>${escaped(step)}</li>`).join('')}</ol>`,
+      list === undefined ? '' : `<h2>${list.total} instances of the last day</h2>${listOf(list)}`,
       '<footer>This page can only be read. Its link expires a week after it was sent; to acknowledge or silence, sign in.</footer>',
     ].join('\n'),
   );
@@ -41,13 +42,29 @@ export function messagePage(
 
 export interface Listed {
   readonly text: string;
-  readonly link: string;
+  readonly more: string;
+  readonly link?: string;
 }
 
-/** Everything that one message was about. */
-export function listPage(title: string, items: readonly Listed[], more: number): string {
-  const rows = items.map(({ text, link }) => `<li><a href="${escaped(link)}">${escaped(text)}</a></li>`);
-  return document(title, `<h1>${escaped(title)}</h1><ol>${rows.join('')}</ol>${more > 0 ? `<p>and ${more} more; sign in to see all of them</p>` : ''}`);
+/** A part of a list that may be long. */
+export interface List {
+  readonly items: readonly Listed[];
+  /** So many come before it. */
+  readonly from: number;
+  readonly total: number;
+}
+
+/** Everything that one message was about, over as many pages as that takes. */
+export const listPage = (title: string, list: List): string => document(title, `<h1>${escaped(title)}</h1>${listOf(list)}`);
+
+function listOf({ items, from, total }: List): string {
+  const rows = items.map(({ text, more, link }) => {
+    const head = link === undefined ? escaped(text) : `<a href="${escaped(link)}">${escaped(text)}</a>`;
+    return `<li>${head}${more === '' ? '' : `<br><small>${escaped(more)}</small>`}</li>`;
+  });
+  const next = from + items.length;
+  const rest = total - next;
+  return `<ol start="${from + 1}">${rows.join('')}</ol>${items.length === 0 || rest <= 0 ? '' : `<p><a rel="next" href="?from=${next}">and ${rest} more</a></p>`}`;
 }
 
 export const notePage = (title: string, text: string): string => document(title, `<h1>${escaped(title)}</h1><p>${escaped(text)}</p>`);

@@ -1,11 +1,13 @@
 import { byteRoute, type Clock, type RouteDeclaration, SvcError, type Tables } from 'svc/sdk';
 import { Type } from 'typebox';
 
+import { againstThreshold, clockOf, labelsOf } from './briefing.ts';
+import type { NoticeInstances } from './contract.ts';
 import type { Knowledge } from './knowledge.ts';
 import { digestMessage, incidentMessage, type LinkOf } from './message.ts';
 import { NoticeStore } from './notice-store.ts';
 import type { PageLinks } from './page-link.ts';
-import { listPage, messagePage, notePage, pagePolicy } from './page-html.ts';
+import { type Listed, listPage, messagePage, notePage, pagePolicy } from './page-html.ts';
 import type { NotifyTables } from './tables.ts';
 
 export const pagePath = '/api/v1/incident-pages';
@@ -18,7 +20,7 @@ export interface PagesParts {
   readonly clock: Clock;
 }
 
-/** Incidents that a page about a digest names. */
+/** Incidents or instances that one page names; it leads to the next ones. */
 const mostListed = 1_000;
 
 /** Pages that a link in a message opens, for the person who got it. */
@@ -30,7 +32,7 @@ export class Pages {
   }
 
   /** As HTML. */
-  async show(token: string): Promise<string> {
+  async show(token: string, from: number): Promise<string> {
     const { links, clock } = this.#parts;
     const opened = links.open(token, clock.now());
     switch (opened.result) {
@@ -39,11 +41,11 @@ export class Pages {
       case 'expired':
         throw new SvcError('not_found', 'the link has expired: links in messages open for a week; sign in to see the incident', { status: 410 });
       case 'open':
-        return 'incident' in opened.target ? await this.#incident(opened.target.incident) : await this.#digest(opened.target.digest);
+        return 'incident' in opened.target ? await this.#incident(opened.target.incident, from) : await this.#digest(opened.target.digest, from);
     }
   }
 
-  async #incident(id: number): Promise<string> {
+  async #incident(id: number, from: number): Promise<string> {
     const around = await this.#parts.knowledge.aroundId(id);
     if (around?.background === undefined) {
       throw new SvcError('unavailable', `incident ${id} cannot be read now: alerting does not run, or the incident is no longer kept; try again in a minute`);
@@ -51,13 +53,16 @@ export class Pages {
     const { incident, hour } = around.background;
     const kind = incident.status === 'resolved' ? 'resolved' : 'firing';
     const message = incidentMessage('', { kind, incident }, { link: '', template: undefined, around });
-    return messagePage(message, { ...(hour && { hour }), threshold: incident.threshold });
+    const instances = await this.#parts.knowledge.instances(id, { from, limit: mostListed });
+    const list = instances && instances.total > 1 ? { items: instances.items.map(itemOf), from, total: instances.total } : undefined;
+    return messagePage(message, { ...(hour && { hour }), threshold: incident.threshold, list });
   }
 
-  async #digest(delivery: string): Promise<string> {
+  async #digest(delivery: string, from: number): Promise<string> {
     const { tables, knowledge, linkOf, clock } = this.#parts;
-    const { notices, counts, group } = await new NoticeStore(tables.read).ofMessage(delivery, mostListed);
-    if (notices.length === 0) {
+    const { notices, counts, group } = await new NoticeStore(tables.read).ofMessage(delivery, { from, limit: mostListed });
+    const total = counts.firing + counts.reminder + counts.resolved;
+    if (total === 0 || (from === 0 && notices.length === 0)) {
       throw new SvcError('not_found', 'what a message said is kept for a day, and this one is older; sign in to see the incidents', { status: 410 });
     }
     const hosts = await knowledge.hosts(notices.map(({ incident }) => incident));
@@ -65,11 +70,17 @@ export class Pages {
     const { title } = digestMessage('', { entries: notices, counts, group, hosts, now }, '');
     const items = notices.map(({ kind, incident }) => ({
       text: incidentMessage('', { kind, incident }, { link: '', template: undefined, around: { now, host: hosts.get(incident.device_id ?? '') } }).title,
+      more: labelsOf(incident.labels),
       link: linkOf({ incident: incident.id }),
     }));
-    return listPage(title, items, counts.firing + counts.reminder + counts.resolved - notices.length);
+    return listPage(title, { items, from, total });
   }
 }
+
+const itemOf = ({ labels, state, value, since }: NoticeInstances['items'][number]): Listed => ({
+  text: labelsOf(labels),
+  more: `${state}, ${value === undefined ? '' : `${againstThreshold(value, undefined)}, `}since ${clockOf(since)}`,
+});
 
 export const pageRoute = (pages: Pages): RouteDeclaration =>
   byteRoute({
@@ -79,11 +90,12 @@ export const pageRoute = (pages: Pages): RouteDeclaration =>
     summary: 'The page that a link in a message opens: one incident, or all that the message was about',
     description: 'To be read only. The token is signed, names one page, and expires after a week.',
     params: Type.Object({ token: Type.String({ maxLength: 300, pattern: '^[A-Za-z0-9_-]+\\.[A-Za-z0-9_-]+$' }) }),
+    query: Type.Object({ from: Type.Optional(Type.Integer({ minimum: 0, maximum: 1_000_000, description: 'begins the list after so many' })) }),
     produces: 'text/html; charset=utf-8',
     errors: ['not_found', 'unavailable', 410],
     wording: ({ message }) => ({ type: 'text/html; charset=utf-8', body: notePage('This page cannot be shown', message) }),
-    handle({ params, setHeader }) {
+    handle({ params, query, setHeader }) {
       setHeader('content-security-policy', pagePolicy);
-      return pages.show(params.token);
+      return pages.show(params.token, query.from ?? 0);
     },
   });

@@ -1,160 +1,210 @@
-import assert from 'node:assert/strict';
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
 import { setTimeout as pause } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 
-import type { Outcome } from '../exercise.ts';
-import { counted } from '../counted.ts';
+import type { Outcome, Row } from '../exercise.ts';
+import { password } from '../trust/household.ts';
+import { cpuSeconds, startWholeHouse, type WholeHouse } from '../whole-house.ts';
+import { StormReceiver } from './alert-storm-receiver.ts';
 
-const child = fileURLToPath(new URL('./alert-storm-child.ts', import.meta.url));
-const calmMs = 240_000;
+const mostMs = 60_000;
+const mostMessages = 20;
+const mostReadMs = 100;
+const pushMs = 5_000;
+/** Beyond what is allowed, to see how late it was. */
+const patienceMs = 150_000;
 
-interface Told {
-  readonly event: string;
-  readonly incident: { readonly id: number; readonly event_count: number };
-}
+/** Each instance an incident of its own, and all of them in one. */
+const rules = [
+  { rule_key: 'storm_apart', dimensions: ['unit'] },
+  { rule_key: 'storm_together', dimensions: [] },
+];
+const reads = ['/api/v1/alerts/incidents?limit=50', '/api/v1/devices?limit=20'];
 
-/** What came in at the hook: alone or in digests, each with the key of its delivery. */
-interface Heard {
-  readonly keys: string[];
-  readonly told: Told[];
-}
-
-/** Kills a house in the middle of storms of incidents, again and again: every firing and every end is told of once. */
-export async function run({ kills = 100 }: { readonly kills?: number } = {}): Promise<Outcome> {
+/**
+ * The real server with one rule over thousands of instances that all begin to burn at once, and later are all well at once:
+ * everybody is told of each of them within a minute, in few messages, and others read meanwhile as ever.
+ */
+export async function run({ instances = 10_000 }: { readonly instances?: number } = {}): Promise<Outcome> {
   const dir = mkdtempSync(join(tmpdir(), 'svc-alert-storm-'));
-  const heard: Heard = { keys: [], told: [] };
-  const server = await listen(heard);
-  const hook = `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`;
+  const ends: (() => unknown)[] = [];
+  const t = { after: (end: () => unknown) => void ends.push(end) };
   try {
-    for (const _kill of counted(kills, 'kills')) {
-      const storm = await house(dir, hook, 'storm');
-      await pause(300 + Math.random() * 4_000);
-      storm.process.kill('SIGKILL');
-      await storm.ended;
+    const receiver = await new StormReceiver().listen(t);
+    const cases: Row[] = [];
+    for (const rule of rules) {
+      const house = await startWholeHouse({ dataDir: join(dir, rule.rule_key), environment: { SVC_OUTBOUND_ALLOW_PRIVATE: '127.0.0.1' } });
+      try {
+        cases.push(...(await play(house, receiver, { rule, instances })));
+      } finally {
+        await house.end('SIGKILL');
+      }
     }
-    const last = await house(dir, hook, 'calm');
-    const ask = async <T>(path: string): Promise<T> => {
-      const answer = await fetch(last.url + path, { headers: { authorization: `Bearer ${last.token}` } });
-      assert.equal(answer.status, 200, path);
-      return (await answer.json()) as T;
-    };
-    const found = await settled(ask);
-    last.process.kill('SIGKILL');
-    await last.ended;
-    const duplicates = heard.keys.length - new Set(heard.keys).size;
-    assert.ok(duplicates <= kills, `${duplicates} deliveries came twice, at ${kills} kills`);
-    assertOrder(heard.told);
-    return {
-      ok: true,
-      kills,
-      incidents: found.incidents,
-      firings: found.firings,
-      'ended in sent': found.sent,
-      failed: found.failed,
-      folded: found.folded,
-      overtaken: found.overtaken,
-      duplicates,
-    };
+    return { ok: cases.every(({ ok }) => ok === true), instances, cases };
   } finally {
-    server.close();
+    for (const end of ends.toReversed()) {
+      await end();
+    }
     rmSync(dir, { recursive: true, force: true });
   }
 }
 
-type Ask = <T>(path: string) => Promise<T>;
-type Row = { readonly type: string; readonly data: { readonly result: string; readonly notice_id: string; readonly channel_id: number } };
+interface Storm {
+  readonly rule: (typeof rules)[number];
+  readonly instances: number;
+}
 
-/** Waits until every incident is over and every notice has ended, then counts what their timelines say. */
-async function settled(ask: Ask): Promise<{ incidents: number; firings: number; sent: number; failed: number; folded: number; overtaken: number }> {
-  const until = Date.now() + calmMs;
-  for (;;) {
-    const { items } = await ask<{ items: { id: number; status: string; rule: string; event_count: number }[] }>('/api/v1/alerts/incidents?q=storm&limit=200');
-    const counts = { sent: 0, failed: 0, folded: 0, overtaken: 0 };
-    let firings = 0;
-    const missing: string[] = [];
-    for (const { id, status, event_count: count } of items) {
-      firings += count;
-      const rows = await allEvents(ask, id);
-      const outcomes = rows.filter(({ type }) => type.startsWith('notification_'));
-      outcomes.forEach(({ data }) => (counts[data.result as keyof typeof counts] += 1));
-      const ended = new Map<string, number>();
-      outcomes.forEach(({ data }) => ended.set(data.notice_id, (ended.get(data.notice_id) ?? 0) + 1));
-      missing.push(...(status === 'resolved' ? [] : [`incident ${id} is ${status}`]));
-      for (let seq = 1; seq <= count; seq++) {
-        for (const kind of ['firing', 'resolved']) {
-          const times = ended.get(`incident-${id}-${seq}-${kind}`) ?? 0;
-          missing.push(...(times === 1 ? [] : [`${kind} ${seq} of incident ${id} has ended ${times} times`]));
-        }
+async function play(house: WholeHouse, receiver: StormReceiver, { rule, instances }: Storm): Promise<Row[]> {
+  const frame = { name: rule.rule_key, kind: 'metric_raw', source_type: 'svc_builtin', scope_type: 'global', join_mode: 'all', severity: 'critical' };
+  const annotations = { summary: 'heat {{ $value }} of {{ $labels.unit }}' };
+  await post(house, '/api/v1/alert-rules', { ...frame, ...rule, annotations, conditions: [{ expr: 'storm_heat > 1' }] });
+  await post(house, '/api/v1/notification-channels', { name: 'hook', channel_type: 'webhook', endpoint: receiver.hook });
+  const readers = await Promise.all(reads.map(async (path, at) => new Reader(house, path, await person(house, `reader${at}`))));
+  let value = 0;
+  let isOver = false;
+  const sending = (async () => {
+    while (!isOver) {
+      await push(house, instances, value);
+      await pause(pushMs);
+    }
+  })();
+  try {
+    await pause(40_000);
+    const rows: Row[] = [quiet(rule.rule_key, await readers.reduce(async (all, one) => ({ ...(await all), ...(await one.take()) }), Promise.resolve({})))];
+    for (const event of ['firing', 'resolved'] as const) {
+      value = event === 'firing' ? 5 : 0;
+      const [began, cpu] = [performance.now(), cpuSeconds(house.pid)];
+      await push(house, instances, value);
+      const seen = await told(house, receiver, { rule: rule.rule_key, event, instances });
+      const latency = await readers.reduce(async (all, one) => ({ ...(await all), ...(await one.take()) }), Promise.resolve({} as Row));
+      const ms = Math.round(seen.at - began);
+      const isRead = Object.values(latency).every((p99) => Number(p99) < mostReadMs);
+      rows.push({
+        rule: rule.rule_key,
+        event,
+        ok: seen.why === '' && ms <= mostMs && seen.messages <= mostMessages && isRead,
+        'all told after, ms': ms,
+        messages: seen.messages,
+        'told by name': seen.named,
+        'found by the links': seen.linked,
+        'CPU s': Math.round(cpuSeconds(house.pid) - cpu),
+        ...latency,
+        ...(seen.why !== '' && { why: seen.why }),
+      });
+      // The next one is another message about the same group, not the rest of this one.
+      await pause(20_000);
+      await Promise.all(readers.map((one) => one.take()));
+    }
+    return rows;
+  } finally {
+    isOver = true;
+    await sending;
+    await Promise.all(readers.map((one) => one.end()));
+  }
+}
+
+const quiet = (rule: string, latency: Row): Row => ({ rule, event: 'nothing', ok: true, ...latency });
+
+interface Telling {
+  readonly at: number;
+  readonly messages: number;
+  readonly named: number;
+  readonly linked: number;
+  /** What is wrong; empty: nothing. */
+  readonly why: string;
+}
+
+/** Waits until the messages about a rule speak of all its instances, then opens their links and looks for each of them there. */
+async function told(
+  house: WholeHouse,
+  receiver: StormReceiver,
+  { rule, event, instances }: { readonly rule: string; readonly event: 'firing' | 'resolved'; readonly instances: number },
+): Promise<Telling> {
+  const until = performance.now() + patienceMs;
+  const isTogether = rule === 'storm_together';
+  const all = (): number => receiver.of(rule, event).reduce((sum, { count }) => (isTogether ? Math.max(sum, count) : sum + count), 0);
+  // The end of one incident is said once for all of it.
+  const enough = isTogether && event === 'resolved' ? 1 : instances;
+  while (all() < enough && performance.now() < until) {
+    await pause(50);
+  }
+  const at = performance.now();
+  // What would come twice comes then.
+  await pause(3_000);
+  const said = receiver.of(rule, event);
+  const linked = new Set<string>();
+  for (const { link } of said) {
+    for (let next: string | undefined = new URL(link).pathname; next !== undefined; ) {
+      const page = await (await fetch(house.url + next)).text();
+      for (const [unit] of page.matchAll(/\bu\d+\b/g)) {
+        linked.add(unit);
       }
-      assert.equal(rows.filter(({ type }) => type === 'firing').length, count, `incident ${id} has one row for each of its firings`);
+      const found: string | undefined = /<a rel="next" href="([^"]+)"/.exec(page)?.[1]?.replaceAll('&amp;', '&');
+      next = found === undefined ? undefined : new URL(found, house.url).pathname + new URL(found, house.url).search;
     }
-    if (missing.length === 0 && items.length > 0) {
-      return { incidents: items.length, firings, ...counts };
+  }
+  const why = [
+    ...(all() === enough ? [] : [`${all()} of ${enough} were told`]),
+    ...(linked.size === instances ? [] : [`the links lead to ${linked.size} of ${instances}`]),
+  ];
+  return { at, messages: said.length, named: new Set(said.flatMap(({ units }) => units)).size, linked: linked.size, why: why.join('; ') };
+}
+
+/** One person who asks for one page again and again. */
+class Reader {
+  readonly #path: string;
+  readonly #reading: Promise<void>;
+  #times: number[] = [];
+  #isOver = false;
+
+  constructor(house: WholeHouse, path: string, token: string) {
+    this.#path = path;
+    this.#reading = this.#read(house, token);
+  }
+
+  /** Since it was asked last. */
+  async take(): Promise<Row> {
+    const times = this.#times.toSorted((a, b) => a - b);
+    this.#times = [];
+    return { [`p99 of ${this.#path}, ms`]: Math.round(times[Math.floor(times.length * 0.99)] ?? Number.NaN) };
+  }
+
+  async end(): Promise<void> {
+    this.#isOver = true;
+    await this.#reading;
+  }
+
+  async #read(house: WholeHouse, token: string): Promise<void> {
+    while (!this.#isOver) {
+      const began = performance.now();
+      const answer = await house.fetch(this.#path, { headers: { authorization: `Bearer ${token}` } });
+      await answer.arrayBuffer();
+      this.#times.push(answer.ok ? performance.now() - began : Infinity);
+      await pause(50);
     }
-    assert.ok(Date.now() < until, `still, after the storm: ${missing.slice(0, 5).join('; ')} and ${Math.max(0, missing.length - 5)} more`);
-    await pause(2_000);
   }
 }
 
-async function allEvents(ask: Ask, id: number): Promise<readonly Row[]> {
-  const rows: Row[] = [];
-  let cursor = '';
-  do {
-    const page = await ask<{ items: Row[]; next_cursor: string }>(
-      `/api/v1/alerts/incidents/${id}/events?order=asc&limit=200${cursor && `&cursor=${encodeURIComponent(cursor)}`}`,
-    );
-    rows.push(...page.items);
-    cursor = page.next_cursor;
-  } while (cursor !== '');
-  return rows;
-}
-
-/** Of one incident nothing later comes before something earlier, except that the same may come again after a kill. */
-function assertOrder(told: readonly Told[]): void {
-  const places = new Map<number, number>();
-  for (const { event, incident } of told) {
-    const place = incident.event_count * 2 + (event === 'resolved' ? 1 : 0);
-    const before = places.get(incident.id) ?? 0;
-    assert.ok(place >= before, `incident ${incident.id}: ${event} ${incident.event_count} came after something later`);
-    places.set(incident.id, place);
+async function push(house: WholeHouse, instances: number, value: number): Promise<void> {
+  const now = Date.now();
+  const lines = Array.from({ length: instances }, (_, unit) => `storm_heat{unit="u${unit}",job="drill",instance="drill:1"} ${value} ${now}\n`);
+  const answer = await house.fetch('/api/v1/import/prometheus', { method: 'POST', headers: { 'content-type': 'text/plain' }, body: lines.join('') });
+  if (!answer.ok) {
+    throw new Error(`a push was answered ${answer.status}: ${await answer.text()}`);
   }
 }
 
-async function listen(heard: Heard): Promise<Server> {
-  const server = createServer((request, response) => {
-    const pieces: Buffer[] = [];
-    request.on('data', (piece: Buffer) => pieces.push(piece));
-    request.on('end', () => {
-      const body = JSON.parse(Buffer.concat(pieces).toString('utf8')) as Partial<Told> & { readonly notices?: readonly Told[] };
-      heard.keys.push(String(request.headers['idempotency-key']));
-      // Entries of a digest are put worst first, not in their order.
-      heard.told.push(...(body.incident ? [body as Told] : []));
-      response.end('ok');
-    });
-  });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  return server;
+async function post(house: WholeHouse, path: string, body: object): Promise<{ readonly access_token?: string }> {
+  const answer = await house.fetch(path, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) });
+  if (!answer.ok) {
+    throw new Error(`${path} answered ${answer.status}: ${await answer.text()}`);
+  }
+  return (await answer.json()) as { readonly access_token?: string };
 }
 
-async function house(
-  dir: string,
-  hook: string,
-  mood: 'storm' | 'calm',
-): Promise<{ process: ChildProcess; url: string; token: string; ended: Promise<unknown> }> {
-  const started = spawn(process.execPath, ['--import', 'tsx', child, dir, hook, mood], { stdio: ['ignore', 'pipe', 'inherit'] });
-  const ended = once(started, 'exit');
-  for await (const line of createInterface({ input: started.stdout })) {
-    const [url = '', token = ''] = line.split(' ');
-    return { process: started, url, token, ended };
-  }
-  throw new Error('the house ended before it was up');
+async function person(house: WholeHouse, name: string): Promise<string> {
+  const email = `${name}@example.org`;
+  await post(house, '/api/v1/users', { email, display_name: name, role: 'viewer', password });
+  return (await post(house, '/api/v1/auth/login', { email, password })).access_token!;
 }

@@ -29,6 +29,7 @@ const source = {
     pinning: async () => [],
     burning: async () => [],
     background: async () => undefined,
+    instances: async () => ({ items: [], total: 0 }),
     async record({
       delivery_id: delivery,
       notice_id: notice,

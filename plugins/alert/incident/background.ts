@@ -1,12 +1,13 @@
 import { type Clock, type Handle, type Logger, messageOf, timestamp } from 'svc/sdk';
 
 import type { MetricsQueries } from '../../metricsdb/contract.ts';
-import type { Background, NoticeIncident } from '../../notify/contract.ts';
+import type { Background, NoticeIncident, NoticeInstances } from '../../notify/contract.ts';
 import { type Instance, isBurning } from '../evaluator/instance.ts';
 import { type Mutable, mutableOf } from '../gates/review.ts';
 import type { Plan, Rule, RuleBook } from '../rule.ts';
 import runbooks from '../rules/runbooks.json' with { type: 'json' };
 import type { Incident } from './incident.ts';
+import type { InstanceReader } from './instance-reader.ts';
 import { noticeIncidentOf } from './notices.ts';
 
 export interface BackgroundParts {
@@ -15,6 +16,7 @@ export interface BackgroundParts {
     byId(id: number): Promise<Incident | undefined>;
     instancesOf(group: string): ReadonlyMap<string, Instance>;
   };
+  readonly instances: Pick<InstanceReader, 'some'>;
   readonly store: { diagnosis(id: number, seq: number): Promise<string | undefined> };
   readonly book: Pick<RuleBook, 'get'>;
   readonly planOf: (rule: Rule) => Plan;
@@ -67,6 +69,16 @@ export class Backgrounds {
       steps: stepsOf(incident),
       beside: this.#beside(incident),
     };
+  }
+
+  async instances(id: number, page: { readonly from: number; readonly limit: number }): Promise<NoticeInstances> {
+    const { ledger, instances } = this.#parts;
+    const incident = await ledger.byId(id);
+    if (incident === undefined) {
+      return { items: [], total: 0 };
+    }
+    const { items, total } = await instances.some(incident, page);
+    return { items: items.map(({ labels, state, value, since }) => ({ labels, state, since, ...(value !== null && { value }) })), total };
   }
 
   #isAudible(incident: Incident): boolean {

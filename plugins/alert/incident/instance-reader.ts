@@ -53,6 +53,20 @@ export class InstanceReader {
     };
   }
 
+  /** In the same order: so many after the first `from`. */
+  async some(incident: Incident, { from, limit }: { readonly from: number; readonly limit: number }): Promise<Pick<Page<ShownInstance>, 'items'> & { readonly total: number }> {
+    const all = this.#inState(incident, undefined);
+    const rows = await all
+      .selectAll()
+      .orderBy(sql`resolved_at is not null`)
+      .orderBy('dedupe_key')
+      .limit(limit)
+      .offset(from)
+      .execute();
+    const { total } = await all.select((is) => is.fn.countAll<number>().as('total')).executeTakeFirstOrThrow();
+    return { items: rows.map((row) => this.#shown(row, incident)), total };
+  }
+
   /** Since when none of the instances that fire is heard; null: one is, or none fires. */
   staleSince({ dedupe_key: group, rule_id: rule }: Pick<Incident, 'dedupe_key' | 'rule_id'>): number | null {
     const stale = this.#parts.staleOf(rule);

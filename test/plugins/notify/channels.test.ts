@@ -30,6 +30,7 @@ function alertRoom() {
     pinning: async (id: number) => pins.get(id) ?? [],
     burning: async () => [],
     background: async () => undefined,
+    instances: async () => ({ items: [], total: 0 }),
   };
 }
 

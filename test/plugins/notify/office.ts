@@ -120,6 +120,7 @@ export async function openOffice(t: Pick<TestContext, 'after'>, options: OfficeO
       pinning: async (id) => pins.get(id) ?? [],
       burning: async (ids) => burning.filter(({ id }) => ids.includes(id)),
       background: async (id) => backgrounds.get(id),
+      instances: async () => ({ items: [], total: 0 }),
     }),
     onChange: () => () => undefined,
   };

@@ -4,7 +4,7 @@ import { test, type TestContext } from 'node:test';
 
 import { startTestHost } from 'svc/testing';
 
-import { type Background, NoticeDispatcher } from '../../../plugins/notify/contract.ts';
+import { type Background, NoticeDispatcher, type NoticeInstances } from '../../../plugins/notify/contract.ts';
 import { startReceiver } from './fakes/receiver.ts';
 import { noticeOf, testClock } from './office.ts';
 
@@ -14,9 +14,11 @@ const evil = '</td><script>alert(1)</script><img src=x onerror=alert(2)>"\'';
 async function pageHouse(t: TestContext) {
   const clock = testClock();
   const backgrounds = new Map<number, Background>();
+  const instances: NoticeInstances['items'][number][] = [];
   const alerts = {
     ...{ record: async () => undefined, pinning: async () => [], burning: async () => [] },
     background: async (id: number) => backgrounds.get(id),
+    instances: async (_id: number, { from, limit }: { from: number; limit: number }) => ({ items: instances.slice(from, from + limit), total: instances.length }),
   };
   const house = await startTestHost(t, {
     ...{ plugins: ['notify'], services: { 'alert.notices': alerts }, clock },
@@ -39,7 +41,7 @@ async function pageHouse(t: TestContext) {
     const answer = await fetch(house.url + path);
     return { status: answer.status, headers: answer.headers, html: await answer.text() };
   };
-  return { clock, backgrounds, linkTo, open };
+  return { clock, backgrounds, instances, linkTo, open };
 }
 
 test('the link of a message opens a page of its incident for who is not signed in, with nothing that runs or loads', async (t) => {
@@ -95,4 +97,34 @@ test('the link of a digest opens a page that names everything in it, each with i
   assert.deepEqual([status, links.length], [200, 60]);
   assert.doesNotMatch(html, /<script|<img/);
   assert.equal((await open(links[11]!)).status, 200);
+});
+
+test('all that a message only counts is reached from its link, with its labels: incidents of a digest, instances of an incident', async (t) => {
+  const { backgrounds, instances, linkTo, open } = await pageHouse(t);
+  /** Labels on all pages, each of which leads to the next. */
+  const reached = async (path: string, name: string): Promise<string[]> => {
+    const found: string[] = [];
+    for (let next: string | undefined = path; next !== undefined; ) {
+      const { status, html } = await open(next);
+      assert.equal(status, 200, next);
+      found.push(...[...html.matchAll(new RegExp(`<li>[^]*?\\b${name}=(\\w+)`, 'g'))].map(([, value]) => value!));
+      const more: string | undefined = /<a rel="next" href="(\?from=\d+)">/.exec(html)?.[1];
+      next = more && path + more;
+    }
+    return found;
+  };
+  const many = Array.from({ length: 1_200 }, (_, index) => index + 1);
+  const digest = await linkTo(...many);
+  assert.deepEqual(
+    (await reached(digest, 'device_id')).toSorted((a, b) => Number(a) - Number(b)),
+    many.map(String),
+  );
+  backgrounds.set(7, { incident: noticeOf(7).incident, steps: [], beside: [] });
+  instances.push(...many.map((unit) => ({ labels: { unit: `u${unit}`, evil }, state: 'firing', value: unit, since: '2026-11-20T09:59:00.000Z' })));
+  const one = await linkTo(7);
+  assert.deepEqual(
+    await reached(one, 'unit'),
+    many.map((unit) => `u${unit}`),
+  );
+  assert.doesNotMatch((await open(one)).html, /<script|<img/);
 });

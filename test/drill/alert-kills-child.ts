@@ -2,7 +2,7 @@ import { writeSync } from 'node:fs';
 
 import { startTestHost } from 'svc/testing';
 
-import { stormStore } from './alert-storm-model.ts';
+import { stormStore } from './alert-kills-model.ts';
 
 const [dataDir, hook, calm] = process.argv.slice(2) as [string, string, string];
 const environment = { SVC_ALERT_EVAL_INTERVAL: '1s', SVC_ALERT_COOLDOWN: '0s', SVC_OUTBOUND_ALLOW_PRIVATE: '127.0.0.1', SVC_NOTIFY_WEBHOOK_URL: hook };
