@@ -12,7 +12,12 @@ interface Entry {
   readonly rule: { readonly rule_key: string };
 }
 
-type Body = (Entry | { readonly incident: null }) & { readonly link: string; readonly notices?: readonly Entry[]; readonly count?: number; readonly omitted?: number };
+type Body = (Entry | { readonly incident: null }) & {
+  readonly link: string;
+  readonly notices?: readonly Entry[];
+  readonly count?: number;
+  readonly omitted?: number;
+};
 
 /** What one message said of one rule in one direction. */
 export interface Said {

@@ -54,7 +54,10 @@ export class InstanceReader {
   }
 
   /** In the same order: so many after the first `from`. */
-  async some(incident: Incident, { from, limit }: { readonly from: number; readonly limit: number }): Promise<Pick<Page<ShownInstance>, 'items'> & { readonly total: number }> {
+  async some(
+    incident: Incident,
+    { from, limit }: { readonly from: number; readonly limit: number },
+  ): Promise<Pick<Page<ShownInstance>, 'items'> & { readonly total: number }> {
     const all = this.#inState(incident, undefined);
     const rows = await all
       .selectAll()

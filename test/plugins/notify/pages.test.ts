@@ -18,7 +18,10 @@ async function pageHouse(t: TestContext) {
   const alerts = {
     ...{ record: async () => undefined, pinning: async () => [], burning: async () => [] },
     background: async (id: number) => backgrounds.get(id),
-    instances: async (_id: number, { from, limit }: { from: number; limit: number }) => ({ items: instances.slice(from, from + limit), total: instances.length }),
+    instances: async (_id: number, { from, limit }: { from: number; limit: number }) => ({
+      items: instances.slice(from, from + limit),
+      total: instances.length,
+    }),
   };
   const house = await startTestHost(t, {
     ...{ plugins: ['notify'], services: { 'alert.notices': alerts }, clock },
@@ -104,7 +107,7 @@ test('all that a message only counts is reached from its link, with its labels: 
   /** Labels on all pages, each of which leads to the next. */
   const reached = async (path: string, name: string): Promise<string[]> => {
     const found: string[] = [];
-    for (let next: string | undefined = path; next !== undefined; ) {
+    for (let next: string | undefined = path; next !== undefined;) {
       const { status, html } = await open(next);
       assert.equal(status, 200, next);
       found.push(...[...html.matchAll(new RegExp(`<li>[^]*?\\b${name}=(\\w+)`, 'g'))].map(([, value]) => value!));
