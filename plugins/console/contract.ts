@@ -26,7 +26,17 @@ export interface ConsoleCard {
   readonly href?: string;
 }
 
+/** The words of the page in another language, by the area and the key under which they stand in the code; what is missing stays English. */
+export interface ConsoleLanguage {
+  /** As browsers name it: `de`, `pt-BR`. */
+  readonly tag: string;
+  /** Its name in itself. */
+  readonly title: string;
+  readonly texts: Readonly<Record<string, Readonly<Record<string, string>>>>;
+}
+
 const text = { type: 'string', minLength: 1, maxLength: 80 };
+const key = { type: 'string', pattern: '^[A-Za-z][A-Za-z0-9-]{0,59}$' };
 
 /** Only code fits the schema, and only plugins of the house bring code: what runs in the page may do all that its reader may. */
 export const ConsolePages = defineExtensionPoint<ConsolePage>('console.page', {
@@ -49,5 +59,20 @@ export const ConsoleCards = defineExtensionPoint<ConsoleCard>('console.card', {
     query: { type: 'string', minLength: 1, maxLength: 2_000 },
     unit: { enum: ['percent', 'bytes', 'seconds', 'per-second', 'count'] },
     href: { type: 'string', pattern: '^/ui/[A-Za-z0-9/_-]*$', maxLength: 200 },
+  },
+});
+
+export const ConsoleLanguages = defineExtensionPoint<ConsoleLanguage>('console.language', {
+  type: 'object',
+  additionalProperties: false,
+  required: ['tag', 'title', 'texts'],
+  properties: {
+    tag: { type: 'string', pattern: '^[a-z]{2,3}(-[A-Za-z0-9]{2,8}){0,2}$' },
+    title: text,
+    texts: {
+      type: 'object',
+      propertyNames: key,
+      additionalProperties: { type: 'object', propertyNames: key, additionalProperties: { type: 'string', minLength: 1, maxLength: 500 } },
+    },
   },
 });

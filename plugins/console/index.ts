@@ -3,7 +3,8 @@ import { Banner, BuildInfo, Catalogue, definePlugin, defineService, Plugins } fr
 import type { FirstSetup } from '../session/contract.ts';
 import { Assets } from './assets.ts';
 import { Changes, toldOf } from './changes.ts';
-import { ConsoleCards, ConsolePages } from './contract.ts';
+import { ConsoleCards, ConsoleLanguages, ConsolePages } from './contract.ts';
+import { Languages } from './languages.ts';
 import { liveRoutes } from './live-routes.ts';
 import { pageRoutes } from './page-routes.ts';
 import page from 'browser:./web/main.tsx';
@@ -22,6 +23,7 @@ export default definePlugin({
     const waiting = (): string | undefined => (setup.available ? setup.get().waiting : undefined);
     const pages = extend.open(ConsolePages);
     const cards = extend.open(ConsoleCards);
+    const languages = new Languages(extend.open(ConsoleLanguages));
     const assets = new Assets(page, () => pages.list().map(({ value }) => value.module));
     const changes = new Changes({
       later: (work) => void scope.timeout('tell pages what has changed', gatherMs, work),
@@ -30,8 +32,8 @@ export default definePlugin({
 
     toldOf.forEach(({ type, kinds }) => ctx.events.on(type, () => changes.tell(kinds)));
     ctx.http.routes([
-      ...pageRoutes(assets, () => ({ setup: waiting() !== undefined, registration: setup.available && setup.get().registration })),
-      ...liveRoutes(changes, catalogue, pages, cards),
+      ...pageRoutes(assets, () => ({ setup: waiting() !== undefined, registration: setup.available && setup.get().registration }), languages),
+      ...liveRoutes(changes, catalogue, { pages, cards, languages }),
     ]);
     extend.contribute(Banner, 'console', {
       // Behind the sign "#": a browser keeps it to itself, so it comes into no log and no history of a proxy.

@@ -3,6 +3,7 @@ import { Type } from 'typebox';
 
 import type { Changes } from './changes.ts';
 import type { ConsoleCard, ConsolePage } from './contract.ts';
+import type { Languages } from './languages.ts';
 
 const Nav = Type.Object({ section: Type.String(), title: Type.String(), order: Type.Optional(Type.Number()) });
 const Extras = Type.Object({
@@ -27,6 +28,7 @@ const Extras = Type.Object({
       plugin: Type.String(),
     }),
   ),
+  languages: Type.Array(Type.Object({ tag: Type.String(), title: Type.String() }), { description: 'that the page can speak besides English' }),
 });
 
 const address = (file: string): string => `/ui/assets/${file}`;
@@ -34,8 +36,7 @@ const address = (file: string): string => `/ui/assets/${file}`;
 export const liveRoutes = (
   changes: Changes,
   catalogue: DeclaredCatalogue,
-  pages: OpenPoint<ConsolePage>,
-  cards: OpenPoint<ConsoleCard>,
+  { pages, cards, languages }: { readonly pages: OpenPoint<ConsolePage>; readonly cards: OpenPoint<ConsoleCard>; readonly languages: Languages },
 ): readonly RouteDeclaration[] => [
   eventRoute({
     method: 'GET',
@@ -49,7 +50,7 @@ export const liveRoutes = (
     method: 'GET',
     path: '/api/v1/console/extras',
     access: 'any',
-    summary: 'Pages and cards that other plugins add to the console',
+    summary: 'Pages, cards and languages that other plugins add to the console',
     response: Extras,
     handle: () => ({
       rooms: [...new Set(catalogue.routes().map(({ pluginId }) => pluginId))].sort(),
@@ -58,6 +59,7 @@ export const liveRoutes = (
         ...(module.style !== undefined && { style: address(module.style) }),
       })),
       cards: cards.list().map(({ id, pluginId, value }) => ({ ...value, id, plugin: pluginId })),
+      languages: [...languages.list()],
     }),
   }),
 ];

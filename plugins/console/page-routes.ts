@@ -2,6 +2,7 @@ import { byteRoute, type Call, route, type RouteDeclaration, SvcError } from 'sv
 import { Type } from 'typebox';
 
 import type { Assets } from './assets.ts';
+import type { Languages } from './languages.ts';
 
 /** Nothing inline, nothing from elsewhere, never in a frame; text of others can become neither script nor style. */
 const policy = [
@@ -29,7 +30,7 @@ export interface Start {
   readonly registration: boolean;
 }
 
-export const pageRoutes = (assets: Assets, start: () => Start): readonly RouteDeclaration[] => [
+export const pageRoutes = (assets: Assets, start: () => Start, languages: Languages): readonly RouteDeclaration[] => [
   ...addresses.map((path) =>
     byteRoute({
       method: 'GET',
@@ -64,6 +65,22 @@ export const pageRoutes = (assets: Assets, start: () => Start): readonly RouteDe
       registration: Type.Boolean({ description: 'visitors may make an account for themselves' }),
     }),
     handle: () => start(),
+  }),
+  route({
+    method: 'GET',
+    path: '/api/v1/console/languages/{tag}',
+    access: 'public',
+    summary: 'The words of the console in another language',
+    params: Type.Object({ tag: Type.String({ maxLength: 30 }) }),
+    response: Type.Object({ texts: Type.Record(Type.String(), Type.Record(Type.String(), Type.String())) }),
+    errors: ['not_found'],
+    handle({ params: { tag } }) {
+      const texts = languages.texts(tag);
+      if (texts === undefined) {
+        throw new SvcError('not_found', `no plugin brings the language ${tag} to the console`);
+      }
+      return { texts };
+    },
   }),
 ];
 

@@ -13,6 +13,7 @@ import { useEffect, useState } from 'preact/hooks';
 
 import { forgetAnswers } from './frame/data.ts';
 import { followKeys } from './frame/keyboard.ts';
+import { speak } from './frame/language.ts';
 import { startLive } from './frame/live.ts';
 import { followLinks } from './frame/location.ts';
 import { resume, session } from './frame/session.ts';
@@ -43,5 +44,7 @@ showEverything();
 followTheme();
 followLinks();
 followKeys();
-render(<Root />, document.getElementById('page')!);
-void resume();
+void speak().then(() => {
+  render(<Root />, document.getElementById('page')!);
+  void resume();
+});

@@ -8,9 +8,10 @@ export const area: Area = {
     GET  /ui/{page}/{item}/{part}      public
     GET  /ui/assets/{file}             public
     GET  /api/v1/console/start         public
+    GET  /api/v1/console/languages/{tag}  public
     GET  /api/v1/console/extras        any
     GET  /api/v1/console/live          any
   `,
   // Addresses of one document, and files of the product.
-  houseWide: ['ui', 'assets'],
+  houseWide: ['ui', 'assets', 'languages'],
 };

@@ -1,4 +1,5 @@
 import { useData } from './data.ts';
+import type { Language } from './language.ts';
 
 /** A page that another plugin adds. */
 export interface Addition {
@@ -21,12 +22,13 @@ export interface Card {
 }
 
 interface Additions {
+  readonly languages: readonly Language[];
   readonly rooms: readonly string[];
   readonly pages: readonly Addition[];
   readonly cards: readonly Card[];
 }
 
-const none: Additions = { rooms: [], pages: [], cards: [] };
+const none: Additions = { rooms: [], pages: [], cards: [], languages: [] };
 
 /** What others add, asked for again when a plugin comes or goes. */
 export function useAdditions(): Additions {

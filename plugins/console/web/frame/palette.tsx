@@ -8,7 +8,7 @@ import { closeOverlay, commands, overlay } from './keyboard.ts';
 import { address, goTo } from './location.ts';
 import { signOut } from './session.ts';
 import { otherTheme } from './theme.ts';
-import { words } from './words.ts';
+import { allWords, words } from './words.ts';
 
 const text = words('palette', {
   title: 'Search and commands',
@@ -17,6 +17,7 @@ const text = words('palette', {
   theme: 'Light or dark',
   signOut: 'Sign out',
   keys: 'Keys',
+  words: 'Save all words of the page, for a translation',
   keysTitle: 'Keys',
   palette: 'Search and commands',
   search: 'Search on this page',
@@ -45,6 +46,7 @@ const own = (): readonly Choice[] => [
   ...commands.value.map(({ id, title, run }) => ({ id: `command ${id}`, title, kind: text.command, icon: 'right' as const, run })),
   { id: 'theme', title: text.theme, kind: text.command, icon: 'sun', run: otherTheme },
   { id: 'keys', title: text.keys, kind: text.command, icon: 'right', run: () => overlay.set('keys') },
+  { id: 'words', title: text.words, kind: text.command, icon: 'right', run: () => void saveWords() },
   { id: 'out', title: text.signOut, kind: text.command, icon: 'right', run: () => void signOut() },
 ];
 
@@ -110,6 +112,16 @@ export function Palette() {
       {choices.length === 0 && <p class="soft palette-none">{text.none}</p>}
     </Dialog>
   );
+}
+
+/** Every page brings its words when it is loaded. */
+async function saveWords(): Promise<void> {
+  await Promise.all([...pages().map(({ load }) => load()), import('../pages/welcome/page.tsx')]);
+  const link = document.createElement('a');
+  link.href = URL.createObjectURL(new Blob([JSON.stringify(allWords(), null, 2)], { type: 'application/json' }));
+  link.download = 'words-en.json';
+  link.click();
+  URL.revokeObjectURL(link.href);
 }
 
 const matches = (title: string, typed: string): boolean =>

@@ -11,6 +11,7 @@ import { useData } from './data.ts';
 import { AddedPage } from './added-page.tsx';
 import { type Addition, useAdditions, useMay } from './additions.ts';
 import { moment } from './format.ts';
+import { chooseLanguage, chosenLanguage } from './language.ts';
 import { connection, newerPage } from './live.ts';
 import { address, usePlace } from './location.ts';
 import { overlay, showPalette } from './keyboard.ts';
@@ -26,6 +27,7 @@ const text = words('shell', {
   search: 'Search or jump to…',
   theme: 'Light or dark',
   account: 'your account',
+  language: 'Language',
   signOut: 'Sign out',
   lost: 'svc does not answer since {time}. What you see is of then; the page goes on by itself once it is back.',
   joining: 'Connecting…',
@@ -77,6 +79,20 @@ export function Shell({ user }: { readonly user: Extract<Session, { state: 'in' 
               <br />
               <span class="soft">{user.email}</span>
             </p>
+            {additions.languages.length > 0 && (
+              <select
+                aria-label={text.language}
+                value={chosenLanguage() ?? ''}
+                onChange={({ currentTarget: { value } }) => chooseLanguage(value === '' ? undefined : value)}
+              >
+                <option value="">English</option>
+                {additions.languages.map(({ tag, title }) => (
+                  <option key={tag} value={tag} lang={tag}>
+                    {title}
+                  </option>
+                ))}
+              </select>
+            )}
             <Button kind="quiet" onClick={() => void signOut()}>
               {text.signOut}
             </Button>

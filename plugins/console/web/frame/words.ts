@@ -1,16 +1,19 @@
-import { Store } from './store.ts';
-
 type Words = Readonly<Record<string, string>>;
 
-/** Everything the page says, by area and key: English as it is written in the code, and what stands in its place in another language. */
+/** By area and key. */
+export type Texts = Readonly<Record<string, Words>>;
+
+/** Everything the page says: English as it is written in the code, and what stands in its place in another language. */
 const english = new Map<string, Words>();
-const translations = new Store<Readonly<Record<string, Words>>>({});
+let translated: Texts = {};
+let sentences: ReadonlySet<string> = new Set();
+let language = 'en';
 
 /** The words of one area. A key that the language in force does not have is English. */
 export function words<T extends Words>(area: string, own: T): T {
   english.set(area, own);
   return new Proxy(own, {
-    get: (target, key: string) => translations.value[area]?.[key] ?? target[key],
+    get: (target, key: string) => translated[area]?.[key] ?? target[key],
   });
 }
 
@@ -18,13 +21,23 @@ export function words<T extends Words>(area: string, own: T): T {
 export const say = (sentence: string, values: Readonly<Record<string, string | number>>): string =>
   sentence.replace(/\{(\w+)\}/g, (gap, name: string) => (name in values ? String(values[name]) : gap));
 
-/** One or many: the sentence is "one device|{count} devices". */
+const kinds = ['zero', 'one', 'two', 'few', 'many', 'other'] as const;
+
+/** One or many: "one device|{count} devices". Another language has as many forms as it tells numbers apart, in this order of their kinds. */
 export function count(sentence: string, number: number): string {
-  const [one = '', many = one] = sentence.split('|');
-  return say(number === 1 ? one : many, { count: number.toLocaleString() });
+  const rules = new Intl.PluralRules(sentences.has(sentence) ? language : 'en');
+  const told = kinds.filter((kind) => rules.resolvedOptions().pluralCategories.includes(kind));
+  const forms = sentence.split('|');
+  const form = forms[Math.min(told.indexOf(rules.select(number)), forms.length - 1)]!;
+  return say(form, { count: number.toLocaleString() });
 }
 
-export const useLanguage = (texts: Readonly<Record<string, Words>>): void => translations.set(texts);
+/** From now on the page speaks another language, as far as it has the words. */
+export function translate(tag: string, texts: Texts): void {
+  language = tag;
+  translated = texts;
+  sentences = new Set(Object.values(texts).flatMap((area) => Object.values(area)));
+}
 
-/** For whoever translates: all words that the loaded pages have. */
-export const allWords = (): Readonly<Record<string, Words>> => Object.fromEntries(english);
+/** For a translation: all words that the loaded pages have. */
+export const allWords = (): Texts => Object.fromEntries(english);

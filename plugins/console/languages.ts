@@ -1,0 +1,31 @@
+import type { OpenPoint } from 'svc/sdk';
+
+import type { ConsoleLanguage } from './contract.ts';
+
+type Texts = Record<string, Record<string, string>>;
+
+/** The languages that plugins and packs bring besides English; what several bring of one is put together. */
+export class Languages {
+  readonly #point: OpenPoint<ConsoleLanguage>;
+
+  constructor(point: OpenPoint<ConsoleLanguage>) {
+    this.#point = point;
+  }
+
+  list(): readonly Pick<ConsoleLanguage, 'tag' | 'title'>[] {
+    const titles = new Map(this.#point.list().map(({ value: { tag, title } }) => [tag, title]));
+    return [...titles].map(([tag, title]) => ({ tag, title })).sort((a, b) => (a.tag < b.tag ? -1 : 1));
+  }
+
+  /** Undefined where no plugin brings the language. */
+  texts(tag: string): Texts | undefined {
+    const found = this.#point.list().filter(({ value }) => value.tag === tag);
+    if (found.length === 0) {
+      return undefined;
+    }
+    const areas = found.flatMap(({ value }) => Object.entries(value.texts));
+    const texts: Texts = {};
+    areas.forEach(([area, words]) => (texts[area] = { ...texts[area], ...words }));
+    return texts;
+  }
+}
