@@ -1,4 +1,5 @@
-import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
+import { createContext } from 'preact';
+import { useCallback, useContext, useEffect, useRef, useState } from 'preact/hooks';
 
 import { api, ApiError, type Page, type Query } from './api.ts';
 import { onChanged } from './live.ts';
@@ -18,6 +19,16 @@ export interface DataOptions {
   readonly kinds?: readonly string[];
   /** Asked again after so many milliseconds, while the tab is looked at. */
   readonly every?: number;
+}
+
+/** Where parts of a page are shown together: told which of them wait for their first answer. */
+export const FirstAnswers = createContext<((part: object, isWaiting: boolean) => void) | undefined>(undefined);
+
+function useFirstAnswer(isWaiting: boolean): void {
+  const told = useContext(FirstAnswers);
+  const part = useRef({}).current;
+  useEffect(() => told?.(part, isWaiting), [told, isWaiting]);
+  useEffect(() => () => told?.(part, false), [told]);
 }
 
 /** The last answers, so that going back shows at once what was there, until the new answer comes. */
@@ -61,7 +72,9 @@ export function useData<T>(path: string | undefined, { query, kinds, every }: Da
   }, [load]);
   useAgain(load, kinds, every);
   const { value, error } = state.current;
-  return { value, error, isFirst: value === undefined && error === undefined && key !== undefined, reload: () => void load() };
+  const isFirst = value === undefined && error === undefined && key !== undefined;
+  useFirstAnswer(isFirst);
+  return { value, error, isFirst, reload: () => void load() };
 }
 
 /** A list that is asked for page by page; a change asks anew for as many pages as are shown. */
@@ -109,8 +122,10 @@ export function useList<T>(path: string, options: DataOptions & { readonly pageS
   }, [again]);
   useAgain(again, kinds, every);
   const { items, total, error, next } = state.current;
+  const isFirst = items === undefined && error === undefined;
+  useFirstAnswer(isFirst);
   return {
-    ...{ items, total, error, isFirst: items === undefined && error === undefined, reload: () => void again() },
+    ...{ items, total, error, isFirst, reload: () => void again() },
     more: next === '' ? undefined : () => void load((state.current.items?.length ?? 0) + pageSize, next),
   };
 }

@@ -93,7 +93,7 @@ function Personas() {
         hrefOf={({ name }) => address(['agents', name])}
         empty={<Empty title={text.none}>{text.noneNote}</Empty>}
       />
-      <Who />
+      {!personas.isFirst && <Who />}
     </>
   );
 }

@@ -12,6 +12,7 @@ import { Link } from '../../kit/markdown.tsx';
 import { Button, Empty, Fields, Head, Refused, Section, Skeleton } from '../../kit/parts.tsx';
 import { Mark, severityName, Status, statusName, Tag, toneOf } from '../../kit/status.tsx';
 import { type Column, Table } from '../../kit/table.tsx';
+import { Together } from '../../kit/together.tsx';
 import { Time, useNow } from '../../kit/time.tsx';
 import { Changes } from '../overview/changes.tsx';
 import { NoteDialog, SilenceDialog } from './dialogs.tsx';
@@ -84,23 +85,25 @@ export function IncidentPage({ id }: { readonly id: string }) {
         <Actions incident={incident} />
       </Head>
       {incident.annotations['description'] && <p class="lead">{incident.annotations['description']}</p>}
-      <div class="columns">
-        <div>
-          <Report incident={incident.id} />
-          <Measured incident={incident} />
-          <Timeline incident={incident.id} />
-          <Instances incident={incident} />
+      <Together>
+        <div class="columns">
+          <div>
+            <Report incident={incident.id} />
+            <Measured incident={incident} />
+            <Timeline incident={incident.id} />
+            <Instances incident={incident} />
+          </div>
+          <div>
+            <Facts incident={incident} />
+            <Told incident={incident.id} />
+            <Changes
+              from={new Date(Date.parse(incident.fired_at) - 2 * 3_600_000).toISOString()}
+              to={new Date(Date.parse(incident.fired_at) + 600_000).toISOString()}
+              limit={10}
+            />
+          </div>
         </div>
-        <div>
-          <Facts incident={incident} />
-          <Told incident={incident.id} />
-          <Changes
-            from={new Date(Date.parse(incident.fired_at) - 2 * 3_600_000).toISOString()}
-            to={new Date(Date.parse(incident.fired_at) + 600_000).toISOString()}
-            limit={10}
-          />
-        </div>
-      </div>
+      </Together>
     </>
   );
 }
