@@ -72,7 +72,7 @@ export function answerMalformed(server: Server | TlsServer): void {
 function malformed(code: string | undefined): { status: string; message: string } {
   switch (code) {
     case 'HPE_HEADER_OVERFLOW':
-      return { status: '431 Request Header Fields Too Large', message: 'the headers are larger than 16 KiB' };
+      return { status: '431 Request Header Fields Too Large', message: 'the address and the headers are larger than 208 KiB' };
     case 'ERR_HTTP_REQUEST_TIMEOUT':
       return { status: '408 Request Timeout', message: 'the request took too long to arrive' };
     default:

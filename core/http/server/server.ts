@@ -13,7 +13,7 @@ import { type Front, openFront } from './front.ts';
 import type { HttpOptions } from '../ports.ts';
 import { followCertificate, readCertificate, type TlsOptions } from './tls.ts';
 
-const headerBytes = 16 * 1024;
+const headerBytes = 3 * 64 * 1024 + 16 * 1024;
 /** Longer than proxies keep theirs, so that it is never we who close under a request that is on its way. */
 const idleMs = 75_000;
 /** How long a connection must be quiet before a closing server ends it. */

@@ -2,6 +2,7 @@ import { RE2JS, RE2JSException } from 're2js';
 
 import { SvcError } from 'svc/sdk';
 import { type Facts, factsOf } from './regex-facts.ts';
+import { type WordList, wordList } from './regex-words.ts';
 
 /** What was matched, then its groups; undefined for a group that took no part. */
 export type Groups = (string | undefined)[];
@@ -35,7 +36,7 @@ export interface RegexOptions {
 }
 
 const longestText = 4096;
-/** Of a list of words, such as a dashboard makes of the hosts that are chosen: it is looked up, so its length costs nothing. */
+/** Of a list of words. */
 const longestList = 64 * 1024;
 
 /** A longer program could hold the thread for seconds on one long line. */
@@ -43,11 +44,11 @@ const largestProgram = 5_000;
 
 export function compileRegex(text: string, { anchored = false, fold = false, dotAll = false }: RegexOptions = {}): Pattern {
   if (text.length > longestText) {
-    const words = anchored && !fold && text.length <= longestList ? wordsOf(text) : undefined;
+    const words = anchored && !fold && text.length <= longestList ? wordList(text, dotAll) : undefined;
     if (words === undefined) {
       throw refused(`it is longer than ${longestText} characters`);
     }
-    return wordList(text, words);
+    return ofWords(text, words);
   }
   if (/\p{Surrogate}/u.test(text)) {
     throw refused('it is not valid Unicode');
@@ -86,22 +87,13 @@ export function compileRegex(text: string, { anchored = false, fold = false, dot
   };
 }
 
-const word = /^(?:[^\\.+*?()|[\]{}^$]|\\[^\w\s])*$/;
-
-/** `a|b\.c|d`, also in brackets, as words; undefined when there is more to it. */
-function wordsOf(text: string): ReadonlySet<string> | undefined {
-  const words = (text.startsWith('(') && text.endsWith(')') ? text.slice(1, -1) : text).split('|');
-  return words.length > 1 && words.every((one) => word.test(one)) ? new Set(words.map((one) => one.replaceAll(/\\(.)/g, '$1'))) : undefined;
-}
-
-function wordList(text: string, literals: ReadonlySet<string>): Pattern {
-  const groupNames = text.startsWith('(') ? [undefined, undefined] : [undefined];
-  const groupsOfWord = (subject: string): Groups => groupNames.map(() => subject);
+function ofWords(text: string, { literals, hasGroup, test, inBrackets }: WordList): Pattern {
+  const groupNames = hasGroup ? [undefined, undefined] : [undefined];
+  const groupsOfWord = (subject: string): Groups => (hasGroup ? [subject, inBrackets(subject)] : [subject]);
   return {
-    ...{ text, groupNames, literals },
-    test: (subject) => literals.has(subject),
-    exec: (subject) => (literals.has(subject) ? groupsOfWord(subject) : undefined),
-    replaceAll: (subject, template) => (literals.has(subject) ? expandTemplate(template, groupsOfWord(subject), groupNames) : subject),
+    ...{ text, groupNames, test, ...(literals !== undefined && { literals }) },
+    exec: (subject) => (test(subject) ? groupsOfWord(subject) : undefined),
+    replaceAll: (subject, template) => (test(subject) ? expandTemplate(template, groupsOfWord(subject), groupNames) : subject),
     expand: (groups, template) => expandTemplate(template, groups, groupNames),
   };
 }

@@ -48,6 +48,21 @@ test('lines that were pushed come back in the shape of Loki, under the API and u
   assert.deepEqual(await house.json('/api/v1/logs/labels/app/values'), { status: 'success', data: ['t'] });
 });
 
+test('a query of 64 KiB is answered when it stands in the address, also where each of its characters is written as three', async (t) => {
+  const house = await openHouse(t);
+  await give(house, { app: 'web' }, [[1, 'one']]);
+  const list = (bytes: number): string => `{app=~"${`${'ä|'.repeat(bytes)}`.slice(0, Math.floor((bytes - 20) / 3) * 2)}web"}`;
+  const longest = list(64 * 1024);
+  assert.ok(Buffer.byteLength(longest) > 65_500 && Buffer.byteLength(longest) <= 65_536, `${Buffer.byteLength(longest)}`);
+  const ask = (query: string) => text(house, `/loki/api/v1/query_range?query=${encodeURIComponent(query)}`);
+  const { status, body: answered } = await ask(longest);
+  assert.equal(status, 200, answered);
+  assert.equal(JSON.parse(answered).data.result.length, 1);
+  const refused = await ask(list(65 * 1024));
+  assert.equal(refused.status, 400);
+  assert.match(refused.body, /query too long: \d+ bytes, limit: 65536/);
+});
+
 test('the endpoints of Loki answer as Loki does', async (t) => {
   const house = await openHouse(t);
   const streams = [

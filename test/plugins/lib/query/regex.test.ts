@@ -34,10 +34,61 @@ describe('a regular expression', () => {
       [hosts.join('|'), false],
       [`${hosts.join('|')}|.*`, true],
       [`(${hosts.join('|')})|(x)`, true],
+      [`(${hosts.join('|')})\\.*`, true],
     ] as const) {
       assert.throws(() => compileRegex(text, { anchored }), /longer than 4096 characters/);
     }
     assert.throws(() => compileRegex('a|'.repeat(40_000), { anchored: true }), /longer than 4096 characters/);
+  });
+
+  test('may be a long list of words with dots in them, between texts or before the rest', () => {
+    const list = Array.from({ length: 300 }, (_, at) => `host-${at}.rack-${at % 7}.example.com`).join('|');
+    const hosts = [
+      ...list.split('|'),
+      'host-1.rack-1.example,com',
+      'host-1.rack-2.example.com',
+      'host-1\nrack-1.example.com',
+      'host-1\u{1f600}rack-1.example.com',
+      'x',
+    ];
+    const subjects = [...hosts, ...hosts.flatMap((host) => [`${host}:9100`, `${host}:`, `a.${host}:9100`, `${host}\n`])];
+    for (const [long, short] of [
+      [list, 'host-1.rack-1.example.com|host-2.rack-2.example.com'],
+      [`(${list})`, '(host-1.rack-1.example.com|host-2.rack-2.example.com)'],
+      [`(?:${list}):9100`, '(?:host-1.rack-1.example.com|host-2.rack-2.example.com):9100'],
+      [`(a.)?(${list})`, undefined],
+      [`a\\.(${list}):9.00`, 'a\\.(host-1.rack-1.example.com|host-2.rack-2.example.com):9.00'],
+      [`(${list}).*`, '(host-1.rack-1.example.com|host-2.rack-2.example.com).*'],
+      [`(${list}):.+`, '(host-1.rack-1.example.com|host-2.rack-2.example.com):.+'],
+    ] as const) {
+      for (const dotAll of [true, false]) {
+        if (short === undefined) {
+          assert.throws(() => compileRegex(long, { anchored: true, dotAll }), /longer than 4096 characters/);
+          continue;
+        }
+        const listed = compileRegex(long, { anchored: true, dotAll });
+        const engine = compileRegex(short, { anchored: true, dotAll });
+        const matching = subjects.filter((subject) => engine.test(subject));
+        assert.ok(matching.length > 0);
+        const near = /host-[12][^0-9]/;
+        assert.deepEqual(
+          subjects.filter((subject) => near.test(subject) && listed.test(subject)),
+          matching,
+          `${short} ${dotAll}`,
+        );
+        for (const subject of matching) {
+          assert.deepEqual(listed.exec(subject), engine.exec(subject));
+          assert.equal(listed.replaceAll(subject, '<$1>'), engine.replaceAll(subject, '<$1>'));
+        }
+      }
+    }
+    const first = `(ab|a|abc|${'x'.repeat(5_000)}).*`;
+    assert.deepEqual(compileRegex(first, { anchored: true }).exec('abcd'), ['abcd', 'ab']);
+    const piped = `(a\\|b|c\\\\|${'x'.repeat(5_000)}|d)`;
+    assert.deepEqual(['a|b', 'a\\', 'b', 'c\\', 'c', 'd'].filter(compileRegex(piped, { anchored: true }).test), ['a|b', 'c\\', 'd']);
+    assert.throws(() => compileRegex(`${'x'.repeat(5_000)}|b\\`, { anchored: true }), /longer than 4096 characters/);
+    const many = Array.from({ length: 600 }, (_, at) => `${'a'.repeat(at)}.`).join('|');
+    assert.throws(() => compileRegex(many, { anchored: true }), /longer than 4096 characters/);
   });
 
   test('takes a newline for any character only when it is told to', () => {
