@@ -41,6 +41,7 @@ export const command: Command = {
         say(`A demo of svc serves at ${demo.url}`);
         say(`Sign in as ${demo.email} with ${demo.password}`);
         say(`Ctrl-C ends it and removes its data, ${demo.dataDir}`);
+        say(`In another terminal: svc alert list --data ${demo.dataDir}`);
         say(`${clock()}ready; the hosts are coming`);
         void demo.play();
       },

@@ -122,7 +122,7 @@ export class Demo {
     const { incident, summary } = await reported(this.#ask, signal);
     tell(`Incident ${incident} is investigated: ${summary}`);
     tell('Chat answers by a script: ask it to "call metrics_query {"query":"node_filesystem_used_percent"}"');
-    tell(`Look at it: ${this.url}/ui/incidents/${incident}`);
+    tell(`Look at it: ${this.url}/ui/incidents/${incident}, or: svc investigate show ${incident} --data ${this.dataDir}`);
   }
 
   readonly #ask: Ask = async <T>(path: string, body?: object): Promise<T> => {

@@ -22,7 +22,8 @@ const patienceMs = 300_000;
 export async function setUp(ask: Ask, { told, service }: { readonly told: string; readonly service: string }): Promise<void> {
   await ask('/api/v1/notification-channels', {
     ...{ name: 'this terminal', channel_type: 'webhook', endpoint: told },
-    ...{ group_wait: '0s', group_interval: '10s' },
+    // Long enough for the cause to be in the first message.
+    ...{ group_wait: '5s', group_interval: '10s' },
   });
   await ask('/api/v1/alert-rules', {
     ...{ rule_key: rule, name: 'The shop fails its customers', kind: 'trace_error_rate', source_type: 'svc_builtin', join_mode: 'all' },

@@ -4,6 +4,7 @@ import { type Static, Type } from 'typebox';
 
 import type { Answer, EvidenceSource } from './contract.ts';
 import { digestOf, settledOf } from './fetch/gatherer.ts';
+import { amounts, shareOf } from './report/left-out.ts';
 
 const orNull = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T) => Type.Union([schema, Type.Null()]);
 
@@ -23,15 +24,13 @@ export const AgainItem = Type.Object({
   error: orNull(Type.String()),
 });
 
-/** What an answer consists of, by the names that its figures have; the finest first. */
-const amounts = ['samples', 'lines', 'spans', 'changes', 'relations'] as const;
-
 /** What a source answers now, beside what it answered then: the same, or what became of it. */
 export function compared(
-  { id, sha256: stored, settled, digest: then, ...question }: Evidence,
-  { value, digest }: Answer,
+  evidence: Evidence,
+  { value, digest, truncated = false }: Answer,
   sources: ReadonlyMap<string, EvidenceSource>,
 ): Static<typeof AgainItem> {
+  const { id, sha256: stored, settled, digest: then, ...question } = evidence;
   const sha256 = digestOf(value);
   const again = settled && settledOf(sources, question, value, settled.to);
   const settledSame = settled === undefined ? null : again?.sha256 === settled.sha256;
@@ -41,6 +40,11 @@ export function compared(
   }
   const amount = amounts.find((name) => typeof then[name] === 'number' && typeof digest[name] === 'number');
   const [had, has] = amount === undefined ? [0, 0] : [Number(then[amount]), Number(digest[amount])];
+  const [share, was] = [shareOf({ ...evidence, digest, truncated }), shareOf(evidence)];
+  if (share !== undefined && was !== undefined && had === has && settledSame !== true) {
+    // As many are read as are read at most: of them alone it cannot be told whether there are more now.
+    return { ...found, difference: 'changed', text: `other data: ${share} were read then and now, and they are not the same` };
+  }
   const figures = amount === undefined ? '' : `: ${has} ${amount} in the window now, ${had} when it was asked`;
   const older = settledSame === true ? `; up to ${timestamp(settled!.to)} it is the same` : '';
   return settledSame === true || has > had

@@ -1,4 +1,5 @@
-import { type Clock, type Counter, type Logger, messageOf, type Scope, type Settings, SvcError, type Tables, timestamp } from 'svc/sdk';
+import { SlidingCounter } from 'svc/flow';
+import { type Clock, type Counter, type Logger, messageOf, type Principal, type Scope, type Settings, SvcError, type Tables, timestamp } from 'svc/sdk';
 
 import type { Incidents, IncidentView } from '../alert/contract.ts';
 import type { InvestigationState } from './contract.ts';
@@ -27,18 +28,36 @@ const hourMs = 60 * minuteMs;
 const nextLookMs = [2 * minuteMs, 8 * minuteMs];
 /** One that fires again is looked at again only after this. */
 const againMs = 24 * hourMs;
+/** Over which it is counted how many one person has started. */
+const personMs = 10 * minuteMs;
 const severities = ['info', 'warning', 'critical', 'never'];
+
+/** Who asks for one: by the key it is counted, by the name it is told. */
+export interface Asker {
+  readonly key: string;
+  readonly name: string;
+}
+
+export const askerOf = ({ name, email, kind, id }: Principal): Asker => ({ key: `${kind} ${id}`, name: name ?? email ?? `${kind} ${id}` });
 
 /** Which incidents are investigated, and in what order: alerts pass a gate, people do not, and what is open is on disk. */
 export class Desk {
   readonly #parts: DeskParts;
   readonly #store: RunStore;
+  readonly #asked: SlidingCounter;
   #running = 0;
   #lastOffer: Promise<unknown> = Promise.resolve();
 
   constructor(parts: DeskParts) {
     this.#parts = parts;
     this.#store = new RunStore(parts.tables.read);
+    const { settings, clock } = parts;
+    this.#asked = new SlidingCounter({
+      ...{ clock, windowMs: personMs },
+      get limit() {
+        return settings.get<number>('investigate.most_per_person');
+      },
+    });
   }
 
   /** An alert has raised an incident. */
@@ -55,12 +74,17 @@ export class Desk {
   }
 
   /** A person, or another room in their name, asks for one. */
-  async start(incidentId: number, by: string): Promise<InvestigationState> {
+  async start(incidentId: number, { key, name }: Asker): Promise<InvestigationState> {
     const { tables, incidents, clock } = this.#parts;
     const incident = await incidents.get(incidentId);
     if (incident === undefined) {
       throw new SvcError('not_found', `there is no incident ${incidentId}`);
     }
+    const open = await this.#store.newest(incidentId);
+    if (open?.status === 'pending' || open?.status === 'running') {
+      return stateOf(open);
+    }
+    this.#mayAsk(key);
     const row = await tables.write(async (tx) => {
       const store = new RunStore(tx);
       if ((await store.waiting()) >= mostWaiting) {
@@ -69,10 +93,27 @@ export class Desk {
           retryAfterSeconds: 60,
         });
       }
-      return (await store.insert({ ...aboutOf(incident, clock.now()), started_by: 'person', asked_by: by })) ?? (await store.newest(incidentId));
+      return (await store.insert({ ...aboutOf(incident, clock.now()), started_by: 'person', asked_by: name })) ?? (await store.newest(incidentId));
     });
     this.pump();
     return stateOf(row!);
+  }
+
+  /** Counts before anything is written, so that many requests at once count as many. */
+  #mayAsk(key: string): void {
+    const waitMs = this.#asked.waitMs(key);
+    if (waitMs > 0) {
+      const seconds = Math.ceil(waitMs / 1_000);
+      throw new SvcError(
+        'rate_limited',
+        `an account starts at most ${this.#parts.settings.get<number>('investigate.most_per_person')} investigations in ten minutes; try again in ${seconds} s`,
+        {
+          reason: 'investigate.too_many_asked',
+          retryAfterSeconds: seconds,
+        },
+      );
+    }
+    this.#asked.add(key);
   }
 
   /** Begins what waits, as far as there is room. */

@@ -1,5 +1,5 @@
 import { parseDuration } from 'svc/query';
-import { defineEvent, definePlugin, defineService, type Handle, type PluginContext, type Tables, type ToolSkill, toolSkill } from 'svc/sdk';
+import { BuildInfo, defineEvent, definePlugin, defineService, type Handle, type PluginContext, type Tables, type ToolSkill, toolSkill } from 'svc/sdk';
 import { Type } from 'typebox';
 
 import type { IncidentFiredEvent, Incidents } from '../alert/contract.ts';
@@ -18,7 +18,7 @@ import { Assistant } from './assist/assistant.ts';
 import { Enrichment } from './assist/enrichment.ts';
 import { shippedChecks } from './checks/run-checks.ts';
 import { type EvidenceSource, Fetchers, HostChecks, InvestigationReady, Investigations } from './contract.ts';
-import { Desk, stateOf } from './desk.ts';
+import { askerOf, Desk, stateOf } from './desk.ts';
 import { changeSource, topologySource } from './fetch/graph-sources.ts';
 import { lineSource, templateSource } from './fetch/log-sources.ts';
 import { MetricsSource } from './fetch/metrics-source.ts';
@@ -58,6 +58,7 @@ export default definePlugin({
     const tables = ctx.db<InvestigateTables>();
     const store = new RunStore(tables.read);
     const incidents = services.use(incidentsOf);
+    const build = services.use(BuildInfo);
     const files = new SnapshotFiles(`${ctx.dataDir}/snapshots`);
     const checks = ctx.extend.open(HostChecks);
     const fetchers = ctx.extend.open(Fetchers);
@@ -105,14 +106,14 @@ export default definePlugin({
     const reports = new Reports({ tables, incidents, investigator, files, surroundings, sources, clock });
 
     services.provide(Investigations, () => ({
-      start: (incidentId, by) => desk.start(incidentId, by),
+      start: (incidentId, by) => desk.start(incidentId, { name: by, key: by }),
       newest: async (incidentId) => {
         const run = await store.newest(incidentId);
         return run && stateOf(run);
       },
       markdown: (id) => reports.markdown(id),
     }));
-    ctx.http.routes(investigationRoutes(reports, desk));
+    ctx.http.routes(investigationRoutes({ reports, desk, origin: () => build.publicUrl }));
     ctx.skills.add(reportSkill(reports, desk));
     events.on(incidentFired, ({ incident }) => desk.offer(incident));
     scope.interval('take incidents that were missed', sweepMs, () => desk.sweep());
@@ -184,7 +185,7 @@ const reportSkill = (reports: Reports, desk: Desk): ToolSkill =>
     async run({ incident_id: id, again }, { principal }) {
       const known = await reports.ofIncident(id);
       if (again || known.status === 'not_started' || known.status === 'skipped' || known.status === 'failed') {
-        const { id: run } = await desk.start(id, principal.name ?? principal.id);
+        const { id: run } = await desk.start(id, askerOf(principal));
         return { started: run, note: 'It takes up to 20 s; call this again for its report.' };
       }
       const { evidence: _evidence, markdown: _markdown, ...report } = { ...known, markdown: '' };

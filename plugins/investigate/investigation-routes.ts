@@ -1,9 +1,9 @@
-import { byteRoute, listRoute, type Principal, route, type RouteDeclaration } from 'svc/sdk';
+import { byteRoute, listRoute, route, type RouteDeclaration } from 'svc/sdk';
 import { Type } from 'typebox';
 
 import { AgainItem } from './asked-again.ts';
-import type { Desk } from './desk.ts';
-import { markdownOf, type Report } from './report/markdown.ts';
+import { askerOf, type Desk } from './desk.ts';
+import { markdownOf, type Report, textOf } from './report/markdown.ts';
 import { ReportItem } from './report/schema.ts';
 import { CalibrationItem, type Reports } from './reports.ts';
 import { ReplayItem } from './replay.ts';
@@ -14,7 +14,11 @@ const ofIncident = '/api/v1/alerts/incidents/{id}/investigation';
 
 const Id = Type.Object({ id: Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER }) });
 const EvidenceId = Type.Object({ ...Id.properties, evidence: Type.String({ pattern: '^E[1-9]\\d{0,5}$' }) });
-const Shown = Type.Object({ ...ReportItem.properties, markdown: Type.String({ description: 'The same for people.' }) });
+const Shown = Type.Object({
+  ...ReportItem.properties,
+  markdown: Type.String({ description: 'The same for people.' }),
+  text: Type.String({ description: 'The same for a terminal.' }),
+});
 const RunQuery = Type.Object({
   incident_id: Type.Optional(Type.Integer({ minimum: 1 })),
   status: Type.Optional(Type.Enum(['pending', 'running', 'ready', 'failed', 'skipped'])),
@@ -26,12 +30,30 @@ const Told = Type.Object({
   comment: Type.Optional(Type.String({ maxLength: 2_000 })),
 });
 
-const whole = (report: Report) => ({ ...report, markdown: markdownOf(report) });
+export interface RouteParts {
+  readonly reports: Reports;
+  readonly desk: Desk;
+  /** Where people reach svc. */
+  readonly origin: () => string;
+}
 
-export const investigationRoutes = (reports: Reports, desk: Desk): readonly RouteDeclaration[] => [...incidentRoutes(reports, desk), ...reportRoutes(reports)];
+const wholeAt =
+  (origin: () => string) =>
+  (report: Report): Report & { readonly markdown: string; readonly text: string } => ({
+    ...report,
+    markdown: markdownOf(report),
+    text: textOf(report, origin().replace(/\/$/, '')),
+  });
+
+export const investigationRoutes = (parts: RouteParts): readonly RouteDeclaration[] => {
+  const whole = wholeAt(parts.origin);
+  return [...incidentRoutes(parts, whole), ...reportRoutes(parts, whole)];
+};
+
+type Whole = ReturnType<typeof wholeAt>;
 
 /** Below the incidents, which are another room's: what this room serves there is gone with it. */
-const incidentRoutes = (reports: Reports, desk: Desk): readonly RouteDeclaration[] => [
+const incidentRoutes = ({ reports, desk }: RouteParts, whole: Whole): readonly RouteDeclaration[] => [
   route({
     method: 'GET',
     path: ofIncident,
@@ -54,14 +76,14 @@ const incidentRoutes = (reports: Reports, desk: Desk): readonly RouteDeclaration
     action: 'investigation:start',
     errors: ['not_found', 'rate_limited', 'unavailable'],
     async handle({ params, principal, note }) {
-      const { id } = await desk.start(params.id, nameOf(principal));
+      const { id } = await desk.start(params.id, askerOf(principal));
       note({ resourceType: 'incident', resourceId: params.id, after: { investigation_id: id } });
       return whole(await reports.get(id));
     },
   }),
 ];
 
-const reportRoutes = (reports: Reports): readonly RouteDeclaration[] => [
+const reportRoutes = ({ reports }: RouteParts, whole: Whole): readonly RouteDeclaration[] => [
   listRoute({
     path,
     access: 'any',
@@ -137,5 +159,3 @@ const reportRoutes = (reports: Reports): readonly RouteDeclaration[] => [
     },
   }),
 ];
-
-const nameOf = ({ name, email, kind, id }: Principal): string => name ?? email ?? `${kind} ${id}`;

@@ -8,7 +8,7 @@ import { Gatherer } from './fetch/gatherer.ts';
 import { type Subject, subjectOf } from './fetch/symptom.ts';
 import { takeSnapshot } from './fetch/take-snapshot.ts';
 import { buildReport, type ReportBody } from './report/build-report.ts';
-import { actionsFor, marksOf, relatedTo, runbookFor, similarTo, type SurroundingParts } from './report/surroundings.ts';
+import { actionsFor, fittingChecks, marksOf, relatedTo, runbookFor, similarTo, type SurroundingParts } from './report/surroundings.ts';
 import { type InvestigateTables, type RunRow, RunStore } from './run-store.ts';
 import type { SnapshotFiles } from './snapshot-files.ts';
 
@@ -99,13 +99,14 @@ export class Investigator {
   ): Promise<void> {
     const { tables, surroundings, clock, took, ready, log } = this.#parts;
     const marks = marksOf(findings, snapshot);
+    const checks = this.#parts.checks();
     const scope = new Set(snapshot.nodes.map(({ id }) => id));
     const [related_incidents, similar_past, runbook] = await Promise.all([
       relatedTo(subject, scope, surroundings),
       similarTo(subject, marks, surroundings),
-      runbookFor(subject, findings.summary, surroundings),
+      runbookFor(subject, findings.summary, { ...surroundings, checks, fitting: fittingChecks(findings, snapshot, checks) }),
     ]);
-    const suggested_actions = actionsFor(findings, snapshot, this.#parts.checks());
+    const suggested_actions = actionsFor(findings, snapshot, checks);
     const seconds = Math.round(clock.monotonic() - from) / 1_000;
     const body = buildReport(snapshot, findings, { run, raw, seconds, related_incidents, similar_past, suggested_actions, runbook });
     const change = {

@@ -21,18 +21,17 @@ const mostInstances = 10;
 export function factsOf({ kind, incident }: MessageEntry, around: Surroundings): readonly Fact[] {
   const { background } = around;
   const isOver = kind === 'resolved';
+  const unit = background?.unit ?? '';
+  const shown = (value: number): string => numberOf(value) + unit;
   const facts: readonly (readonly [name: string, text: string | false | undefined])[] = [
     ['Rule', incident.rule_name],
     [incident.device_id === undefined ? 'Scope' : 'Host', placeOf(incident, around)],
     ['Since', sinceOf(incident, around, isOver)],
-    [isOver ? 'Value when it fired' : 'Value', incident.value !== undefined && againstThreshold(incident.value, incident.threshold)],
+    [isOver ? 'Value when it fired' : 'Value', incident.value !== undefined && againstThreshold(incident.value, incident.threshold, unit)],
     ['Over because', isOver && incident.ended_because],
-    ['Value now', isOver && background?.incident.value !== undefined && numberOf(background.incident.value)],
-    [
-      'Week before',
-      background?.week && `${numberOf(background.week.average)} on average, ${numberOf(background.week.lowest)} to ${numberOf(background.week.highest)}`,
-    ],
-    ['Trend', !isOver && background?.hour && trendOf(background.hour, incident)],
+    ['Value now', isOver && background?.incident.value !== undefined && shown(background.incident.value)],
+    ['Week before', background?.week && `${shown(background.week.average)} on average, ${shown(background.week.lowest)} to ${shown(background.week.highest)}`],
+    ['Trend', !isOver && background?.hour && trendOf(background.hour, incident, shown)],
     ['Likely cause', !isOver && background?.diagnosis],
     ['In hand', !isOver && inHand(background)],
     ['Instances', instancesOf(incident)],
@@ -74,8 +73,8 @@ export const clockOf = (timestamp: string): string => `${timestamp.slice(0, 19).
 export const lastingOf = (ms: number): string =>
   formatDuration(ms < minuteMs ? Math.max(0, Math.round(ms / 1_000)) * 1_000 : Math.round(ms / minuteMs) * minuteMs);
 
-export const againstThreshold = (value: number, threshold: number | undefined): string =>
-  `${numberOf(value)}${threshold === undefined ? '' : ` (threshold ${numberOf(threshold)})`}`;
+export const againstThreshold = (value: number, threshold: number | undefined, unit = ''): string =>
+  `${numberOf(value)}${unit}${threshold === undefined ? '' : ` (threshold ${numberOf(threshold)}${unit})`}`;
 
 /** Without the digits that only floating point has put there. */
 const numberOf = (value: number): string => String(Number(value.toPrecision(6)));
@@ -85,7 +84,7 @@ const trendSpanMs = 15 * minuteMs;
 const leastChange = 0.03;
 
 /** The last minutes beside those a quarter of an hour before. */
-function trendOf(points: NonNullable<Background['hour']>, { threshold, value }: NoticeIncident): string | undefined {
+function trendOf(points: NonNullable<Background['hour']>, { threshold, value }: NoticeIncident, shown: (value: number) => string): string | undefined {
   const last = points.at(-1);
   const now = points.filter(([at]) => at > last![0] - 3 * minuteMs);
   const before = points.filter(([at]) => at <= last![0] - trendSpanMs).slice(-3);
@@ -94,11 +93,11 @@ function trendOf(points: NonNullable<Background['hour']>, { threshold, value }: 
   }
   const [was, is] = [meanOf(before), meanOf(now)];
   if (Math.abs(is - was) <= leastChange * Math.max(Math.abs(was), Math.abs(is))) {
-    return `steady at ${numberOf(is)}`;
+    return `steady at ${shown(is)}`;
   }
   const risesAway = threshold === undefined || value === undefined ? undefined : value >= threshold;
   const word = risesAway === undefined ? (is > was ? 'rising' : 'falling') : is > was === risesAway ? 'getting worse' : 'getting better';
-  return `${word}: ${numberOf(was)} a quarter of an hour before, ${numberOf(is)} now`;
+  return `${word}: ${shown(was)} a quarter of an hour before, ${shown(is)} now`;
 }
 
 const meanOf = (points: NonNullable<Background['hour']>): number => points.reduce((sum, [, value]) => sum + value, 0) / points.length;

@@ -5,6 +5,7 @@ import { attempt, type AttemptParts, type AttemptResult } from './attempt.ts';
 import { ChannelStore } from './channel-store.ts';
 import { claim } from './claim.ts';
 import { wordsGroup } from './delivery-conditions.ts';
+import { severities } from './message.ts';
 import { DeliveryStore } from './delivery-store.ts';
 import type { SendSchedule } from './send-schedule.ts';
 import { StateStore } from './state-store.ts';
@@ -40,11 +41,20 @@ const soonTries = 5;
 /** For so long the end of an incident is tried to be sent. */
 const resolvedForMs = 86_400_000;
 
+/** Beyond the waiting of its group a message is held back for so long at most, and it is looked so often. */
+const mostHeldMs = 5_000;
+const lookMs = 400;
+const mostHeld = 500;
+const heldBack = { unclear: false, uncounted: true, isDelayed: false } as const;
+const grave = severities.indexOf('critical');
+
 /** Sends to one channel, one delivery at a time. */
 export class ChannelSender {
   readonly id: number;
   readonly #parts: ChannelSenderParts;
   readonly #schedule: SendSchedule;
+  /** Since when the first words about an incident wait for its cause, by the number of the delivery. */
+  readonly #held = new Map<number, number>();
   #unsaved: Unsaved | undefined;
   #isDeleted = false;
 
@@ -88,12 +98,34 @@ export class ChannelSender {
       return false;
     }
     const { row, channel } = claimed;
+    if (await this.#waitsForCause(row)) {
+      await tables.write((tx) => new DeliveryStore(tx).requeue(row, { due_at: clock.now() + lookMs, wait_ms: lookMs, error: null, ...heldBack }, clock.now()));
+      this.#schedule.retryAfter(row.seq, lookMs);
+      return true;
+    }
+    this.#held.delete(row.seq);
     this.#schedule.retryAfter(row.seq, 0);
     this.#schedule.recordSend();
     const result = await attempt({ ...this.#parts, now: () => clock.now() }, row, channel, () => signal.aborted);
     tries?.add(1, { channel_type: channel.channel_type, result: result.result });
     this.#unsaved = { row, channel, result };
     await this.#save(this.#unsaved);
+    return true;
+  }
+
+  /** What is grave goes when it is due; all else waits a moment for the cause, while that is being looked for. */
+  async #waitsForCause({ seq, kind, severity, attempts, incident_id: incident, accepted_at: at }: Delivery): Promise<boolean> {
+    const { knowledge, clock } = this.#parts;
+    const now = clock.monotonic();
+    const since = this.#held.get(seq) ?? now;
+    if (kind !== 'firing' || severity === grave || attempts > 1 || now - since >= mostHeldMs || !(await knowledge.isSought(incident, at))) {
+      return false;
+    }
+    if (this.#held.size > mostHeld) {
+      // Of those that were dropped meanwhile.
+      this.#held.clear();
+    }
+    this.#held.set(seq, since);
     return true;
   }
 

@@ -117,6 +117,8 @@ export interface Background {
   readonly incident: NoticeIncident;
   readonly acknowledged_by?: string;
   readonly acknowledged_at?: string;
+  /** How values are written, such as ` %`. */
+  readonly unit?: string;
   /** What was measured in the last hour: milliseconds and values. */
   readonly hour?: readonly (readonly [number, number])[];
   /** What was measured in the week before. */

@@ -10,7 +10,7 @@ import { Channels } from './channels.ts';
 import { ChannelTypes, NoticeDispatcher, NoticeSource, NotificationFinished } from './contract.ts';
 import { Deliveries } from './deliveries.ts';
 import { Dispatcher } from './dispatcher.ts';
-import { Knowledge } from './knowledge.ts';
+import { type Findings, Knowledge } from './knowledge.ts';
 import { Lookout } from './lookout.ts';
 import type { LinkOf } from './message.ts';
 import { PageLinks } from './page-link.ts';
@@ -31,6 +31,8 @@ const hourMs = 3_600_000;
 /** By its id: the folder of the devices may be taken away. */
 const DeviceDirectory = defineService<Devices>('device.directory');
 
+const Investigations = defineService<Findings>('investigate.start');
+
 export default definePlugin({
   async activate(ctx) {
     const { clock, ids, log, scope, settings } = ctx;
@@ -50,7 +52,7 @@ export default definePlugin({
       const path = settings.get<string>('incident' in target ? 'notify.incident_path' : 'notify.incidents_path');
       return origin + path.replaceAll('{id}', 'incident' in target ? String(target.incident) : '').replaceAll('{token}', links.sign(target, clock.now()));
     };
-    const knowledge = new Knowledge({ source, devices: ctx.services.maybe(DeviceDirectory), clock, log });
+    const knowledge = new Knowledge({ source, devices: ctx.services.maybe(DeviceDirectory), findings: ctx.services.maybe(Investigations), clock, log });
     const sender = new Sender({
       ...{ tables, types, addresses, linkOf, knowledge, clock, log },
       fetch: (url, request) => ctx.fetch(url, request),

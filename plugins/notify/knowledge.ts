@@ -4,9 +4,18 @@ import type { DeviceDirectory, DeviceEntry } from '../device/contract.ts';
 import type { Surroundings } from './briefing.ts';
 import type { Background, NoticeIncident, NoticeInstances, NoticeSource } from './contract.ts';
 
+/** As far as it is waited for what an investigation finds; the room may be away. */
+export interface Findings {
+  newest(incidentId: number): Promise<{ readonly status: string } | undefined>;
+}
+
+/** An incident is taken for investigation within this, or not by itself. */
+const takenMs = 2_000;
+
 export interface KnowledgeParts {
   readonly source: Handle<NoticeSource>;
   readonly devices: Handle<DeviceDirectory>;
+  readonly findings: Handle<Findings>;
   readonly clock: Clock;
   readonly log: Logger;
 }
@@ -43,6 +52,16 @@ export class Knowledge {
     const ids = [...new Set(incidents.flatMap(({ device_id: id }) => (id === undefined || !/^\d{1,15}$/.test(id) ? [] : [Number(id)])))];
     const found = ids.length === 0 || !devices.available ? [] : await this.#read('hosts', () => devices.get().many(ids));
     return new Map((found ?? []).map((host) => [String(host.id), host]));
+  }
+
+  /** Whether the cause of an incident that was accepted at a time is being looked for. */
+  async isSought(incident: number, acceptedAt: number): Promise<boolean> {
+    const { findings, clock } = this.#parts;
+    if (!findings.available) {
+      return false;
+    }
+    const newest = await this.#read('investigation', async () => (await findings.get().newest(incident)) ?? { status: 'none' });
+    return newest?.status === 'pending' || newest?.status === 'running' || (newest?.status === 'none' && clock.now() - acceptedAt < takenMs);
   }
 
   async #background(incident: number): Promise<Background | undefined> {

@@ -21,6 +21,7 @@ test('a demo serves with its hosts and their past, signs its visitor in, and lea
     await new Promise((done) => setTimeout(done, 100));
   }
   const [, url, email, password, dataDir] = /serves at (\S+)\nSign in as (\S+) with (\S+)\n.*data, (\S+)/.exec(told)!;
+  assert.ok(told.includes(`svc alert list --data ${dataDir}`), told);
   assert.match(told, /8 hosts are here with their last 30 minutes/);
   const body = JSON.stringify({ email, password });
   const login = await fetch(`${url}/api/v1/auth/login`, { method: 'POST', headers: { 'content-type': 'application/json' }, body });

@@ -53,7 +53,7 @@ const source = {
   onChange: () => () => undefined,
 };
 const devices = { ...source, available: false } as never;
-const knowledge = new Knowledge({ source, devices, clock, log });
+const knowledge = new Knowledge({ source, devices, findings: devices, clock, log });
 const sender = new Sender({
   ...{ tables, types, clock, log, addresses: new Addresses(storage.secrets('notify'), settings), linkOf: () => 'https://svc.example/', knowledge },
   ...{ fetch: (url, request) => outbound.fetch(url, { ...request, timeoutMs: 300 }), uuid: ids.uuid, random: Math.random },

@@ -8,6 +8,7 @@ import type { Plan, Rule, RuleBook } from '../rule.ts';
 import runbooks from '../rules/runbooks.json' with { type: 'json' };
 import type { Incident } from './incident.ts';
 import type { InstanceReader } from './instance-reader.ts';
+import { unitOf } from '../unit.ts';
 import { noticeIncidentOf } from './notices.ts';
 
 export interface BackgroundParts {
@@ -58,11 +59,14 @@ export class Backgrounds {
       this.#measured(incident, { start: now - hourMs, end: now, step: minuteMs }),
       this.#measured(incident, { start: incident.last_fired_at - weekMs, end: incident.last_fired_at, step: hourMs }),
     ]);
+    const rule = this.#parts.book.get(incident.rule_id);
+    const unit = rule === undefined ? '' : unitOf(rule);
     const newest = [...ledger.instancesOf(incident.dedupe_key).values()].find(({ key }) => key === incident.lead)?.reading.value ?? hour.at(-1)?.[1];
     return {
       incident: { ...noticeIncidentOf(incident), ...(newest !== undefined && newest !== null && { value: newest }) },
       ...(incident.acknowledged_by !== null && { acknowledged_by: incident.acknowledged_by }),
       ...(incident.acknowledged_at !== null && { acknowledged_at: timestamp(incident.acknowledged_at) }),
+      ...(unit !== '' && { unit }),
       ...(hour.length > 1 && { hour }),
       ...(week.length > 1 && { week: spreadOf(week.map(([, value]) => value)) }),
       ...(diagnosis !== undefined && { diagnosis }),

@@ -3,6 +3,7 @@ import { formatDuration } from 'svc/query';
 
 import type { Instance } from '../evaluator/instance.ts';
 import type { Rule } from '../rule.ts';
+import { unitOf } from '../unit.ts';
 import { type Actor, evaluator, type Incident, type NewEvent } from './incident.ts';
 
 /** What became of an incident and what its timeline says about it; undefined where nothing is to be done. */
@@ -202,7 +203,8 @@ function summaryOf({ rule, annotations, lead, threshold, eta, needs }: Firing): 
     reading: { value },
   } = lead;
   const where = device === null ? '' : ` on device ${device}`;
-  const what = value === null ? '' : `: ${shownNumber(value)}${threshold === null ? '' : `, threshold ${shownNumber(threshold)}`}`;
+  const unit = unitOf(rule);
+  const what = value === null ? '' : `: ${shownNumber(value)}${unit}${threshold === null ? '' : `, threshold ${shownNumber(threshold)}${unit}`}`;
   const when = eta === null ? '' : `, reached in ${shownSpan(eta)}`;
   const basis = needs === undefined ? '' : ` (forecast on ${needs})`;
   return annotations['summary'] ?? `${rule.name}${where}${what}${when}${basis}`;

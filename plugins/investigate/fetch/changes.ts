@@ -3,7 +3,8 @@ import type { Change, ChangeKind, LogTemplate, Period, Severity } from 'svc/rca'
 import type { ChangeKind as FedKind } from '../../changes/contract.ts';
 import type { Found, Gatherer } from './gatherer.ts';
 import { type Fed, placesText } from './graph-sources.ts';
-import type { Lines, Templates } from './log-sources.ts';
+import type { Templates } from './log-sources.ts';
+import { loggedChanges, loggedForms } from './logged-changes.ts';
 import { deviceNode, serviceNode } from './symptom.ts';
 
 const hourMs = 3_600_000;
@@ -24,12 +25,16 @@ export async function changesNear(
   }: { readonly devices: readonly string[]; readonly services: readonly string[]; readonly firedAt: number; readonly until: number },
 ): Promise<readonly Change[]> {
   const query = placesText({ device_ids: devices, services });
-  const logQuery = `{device_id=~"${devices.join('|')}"} |~ "CRON\\\\[\\\\d+\\\\]: .* CMD|unattended-upgrade|(?:^| )(?:upgrade|install|remove) [\\\\w.+-]+(?::\\\\w+)? |systemd\\\\[1\\\\]: (?:Started|Stopped|Reloaded|Restarted) "`;
-  const [fed, logged] = await Promise.all([
+  const window = { from: firedAt - hourMs, to: until };
+  const logged = (devices.length === 0 ? [] : loggedForms).map(async (form) => {
+    const found = await gatherer.ask({ kind: 'change', source: 'logs', query: `{device_id=~"${devices.join('|')}"} |~ ${JSON.stringify(form)}`, window });
+    return found === undefined ? [] : loggedChanges(found, firedAt);
+  });
+  const [fed, ...lines] = await Promise.all([
     gatherer.ask({ kind: 'change', source: 'changes', query, window: { from: firedAt - 24 * hourMs, to: until } }),
-    devices.length === 0 ? undefined : gatherer.ask({ kind: 'change', source: 'logs', query: logQuery, window: { from: firedAt - hourMs, to: until } }),
+    ...logged,
   ]);
-  return [...(fed === undefined ? [] : fromFeed(fed)), ...(logged === undefined ? [] : fromLines(logged))];
+  return [...(fed === undefined ? [] : fromFeed(fed)), ...lines.flat()];
 }
 
 const fromFeed = ({ id, value }: Found): readonly Change[] =>
@@ -38,20 +43,6 @@ const fromFeed = ({ id, value }: Found): readonly Change[] =>
     ...(change.service !== undefined ? { node: serviceNode(change.service) } : change.device_id !== undefined && { node: deviceNode(change.device_id) }),
     ...(change.actor !== undefined && { actor: change.actor }),
   }));
-
-const told: readonly (readonly [RegExp, ChangeKind])[] = [
-  [/CRON\[\d+\]: .*CMD/, 'cron'],
-  [/unattended-upgrade|(?:^| )(?:upgrade|install|remove) [\w.+-]+/, 'package'],
-  [/systemd\[1\]: /, 'restart'],
-];
-
-const fromLines = ({ id, value }: Found): readonly Change[] =>
-  (value as Lines).lines.flatMap(({ at, line, labels: { device_id: device } }, index) => {
-    const kind = told.find(([form]) => form.test(line))?.[1];
-    return kind === undefined || device === undefined
-      ? []
-      : [{ id: `${id}:${index}`, evidence: id, at, kind, node: deviceNode(device), title: line.replaceAll(/\p{Cc}+/gu, ' ').slice(0, 200) }];
-  });
 
 const words: readonly (readonly [RegExp, Severity])[] = [
   [/\b(?:fatal|panic|emerg|critical|crit|segfault|oom-kill|out of memory)\b/i, 'fatal'],

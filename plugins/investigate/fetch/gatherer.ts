@@ -18,6 +18,8 @@ export interface Found {
   /** Of the evidence. */
   readonly id: string;
   readonly value: unknown;
+  /** There is more than this. */
+  readonly truncated?: boolean;
 }
 
 /** Hosts send samples every minute at the latest; what is older has come, or its host was away. */
@@ -57,7 +59,7 @@ export class Gatherer {
       const evidence = evidenceOf(`E${number}`, question, answer, now);
       const settled = settledOf(this.#parts.sources, question, answer.value, now - samplesSettleMs);
       this.#evidence.set(number, { ...evidence, ...(settled !== undefined && { settled }) });
-      return { id: evidence.id, value: answer.value };
+      return { id: evidence.id, value: answer.value, truncated: answer.truncated === true };
     } catch (error) {
       this.lack(question, reasonOf(error), messageOf(error));
       return undefined;

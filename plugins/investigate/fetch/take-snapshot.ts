@@ -44,7 +44,7 @@ export async function takeSnapshot(subject: Subject, parts: Snapshotter): Promis
   const { gatherer, now } = parts;
   const { fired_at: firedAt } = subject;
   const window = fetchWindow(firedAt, now);
-  const settled = { from: window.from, to: Math.min(window.to, now - settleMs) };
+  const settled = { from: window.from, to: Math.min(firedAt + hourMs, now - settleMs) };
   const { graph, spans } = await graphOf(subject, gatherer, settled);
   const start = [...subject.devices.map(deviceNode), ...subject.services.map(serviceNode)];
   const { nodes, edges } = graph.near(start, mostNodes);

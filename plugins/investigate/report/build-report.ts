@@ -2,6 +2,7 @@ import type { Evidence, Findings, Hypothesis, Indicator, Node, Snapshot } from '
 import { timestamp } from 'svc/sdk';
 import type { Static } from 'typebox';
 
+import { cutOf, unlistedChanges } from './left-out.ts';
 import type { ReportBody as Body } from './schema.ts';
 
 export type ReportBody = Static<typeof Body>;
@@ -38,7 +39,9 @@ export function buildReport(snapshot: Snapshot, findings: Findings, { run, raw, 
     })),
     evidence: snapshot.evidence.map((evidence) => evidenceItem(run.id, evidence)),
     ruled_out: findings.ruled_out.map(({ evidence, ...one }) => ({ ...one, evidence: [...evidence] })),
-    not_seen: findings.not_seen.map(({ kind, node, reason, text }) => ({ kind, node: node ?? null, reason, text })),
+    not_seen: [...findings.not_seen, ...cutOf(snapshot), ...unlistedChanges(snapshot, findings)].map(({ kind, node, reason, text }) => ({
+      ...{ kind, node: node ?? null, reason, text },
+    })),
     changes: findings.changes.map(({ at, kind, node, title, score, before_ms: before, evidence }) => ({
       ...{ at: timestamp(at), kind, node: node ?? null, title, score, before_seconds: Math.round(before / 1_000), evidence },
     })),

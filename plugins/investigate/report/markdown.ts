@@ -1,6 +1,7 @@
 import type { Static } from 'typebox';
 
 import type { ReportItem } from './schema.ts';
+import { asMarkdown, asText, documentLink, isPlaybook, type Writing } from './writing.ts';
 
 export type Report = Static<typeof ReportItem>;
 
@@ -15,11 +16,16 @@ const verdicts: Readonly<Record<NonNullable<Report['verdict']>, string>> = {
 const mostLines = 12;
 
 /** The report for people, from the same data as its JSON: what is known, how far it can be trusted, and what to do next. */
-export function markdownOf(report: Report): string {
+export const markdownOf = (report: Report): string => writtenAs(report, asMarkdown);
+
+/** The same for a terminal of those who reach svc at `origin`. */
+export const textOf = (report: Report, origin: string): string => writtenAs(report, asText(origin));
+
+function writtenAs(report: Report, say: Writing): string {
   const { incident_id: incident, verdict, status, summary } = report;
-  const head = [`# Incident ${incident}: ${verdict === null ? `investigation ${status.replace('_', ' ')}` : verdicts[verdict]}`, summary];
+  const head = [`# Incident ${incident}: ${verdict === null ? `investigation ${status.replace('_', ' ')}` : verdicts[verdict]}`, say.words(summary)];
   const sections = [judgedOf, causeOf, chainOf, claimsOf, changesOf, timelineOf, nextOf, ruledOutOf, notSeenOf, besideOf, evidenceOf, footOf];
-  return `${[...head, ...sections.flatMap((section) => section(report))].filter((part) => part !== '').join('\n\n')}\n`;
+  return `${[...head, ...sections.flatMap((section) => section(report, say))].filter((part) => part !== '').join('\n\n')}\n`;
 }
 
 const section = (title: string, lines: readonly string[]): readonly string[] => {
@@ -28,32 +34,35 @@ const section = (title: string, lines: readonly string[]): readonly string[] => 
 };
 
 /** Before all else: whoever reads it next must not take for the cause what people have found wrong. */
-const judgedOf = ({ feedback }: Report): readonly string[] =>
+const judgedOf = ({ feedback }: Report, { words, strong }: Writing): readonly string[] =>
   section(
     'What people say of this report',
     feedback.map(
       ({ verdict, true_cause: cause, comment, by }) =>
-        `- **${verdict}**, says ${text(by)}${cause === '' ? '' : `; in truth ${text(cause)}`}${comment === '' ? '' : `: ${text(comment)}`}`,
+        `- ${strong(verdict)}, says ${words(by)}${cause === '' ? '' : `; in truth ${words(cause)}`}${comment === '' ? '' : `: ${words(comment)}`}`,
     ),
   );
 
-function causeOf({ root_cause: cause, confidence }: Report): readonly string[] {
+function causeOf({ root_cause: cause, confidence }: Report, { words, strong }: Writing): readonly string[] {
   if (cause === null) {
     return [];
   }
   const { indicator } = cause;
   return section('Cause', [
-    `- **Where**: ${text(cause.node.name)} (${text(cause.node.kind)})`,
-    `- **What**: ${text(cause.text)}`,
-    `- **Kind**: ${cause.category.replaceAll('_', ' ')}`,
-    `- **Since**: ${cause.since}`,
-    ...(indicator !== null && indicator.usual !== null && indicator.worst !== null
-      ? [`- **Shown by**: ${text(indicator.name)}, usually ${number(indicator.usual)}, at worst ${number(indicator.worst)} [${indicator.evidence}]`]
+    `- ${strong('Where')}: ${words(cause.node.name)} (${words(cause.node.kind)})`,
+    `- ${strong('What')}: ${words(cause.text)}`,
+    `- ${strong('Kind')}: ${cause.category.replaceAll('_', ' ')}`,
+    `- ${strong('Since')}: ${cause.since}`,
+    ...(indicator !== null && indicator.worst !== null
+      ? [
+          `- ${strong('Shown by')}: ${words(indicator.name)}, ${indicator.usual === null ? 'not measured before' : `usually ${number(indicator.usual)}`}, ` +
+            `at worst ${number(indicator.worst)} [${indicator.evidence}]`,
+        ]
       : []),
     ...(confidence === null
       ? []
       : [
-          `- **Confidence**: ${confidence.level}, ${number(confidence.value)} ${confidence.calibrated ? '(calibrated)' : '(uncalibrated)'}${confidence.lowered_by_model ? ', lowered by the model' : ''}: ` +
+          `- ${strong('Confidence')}: ${confidence.level}, ${number(confidence.value)} ${confidence.calibrated ? '(calibrated)' : '(uncalibrated)'}${confidence.lowered_by_model ? ', lowered by the model' : ''}: ` +
             Object.entries(confidence.parts)
               .map(([name, value]) => `${name} ${number(value)}`)
               .join(', '),
@@ -61,82 +70,87 @@ function causeOf({ root_cause: cause, confidence }: Report): readonly string[] {
   ]);
 }
 
-const chainOf = ({ chain }: Report): readonly string[] =>
+const chainOf = ({ chain }: Report, { words }: Writing): readonly string[] =>
   section(
     'From cause to symptom',
-    chain.map((step, at) => `${at + 1}. ${text(step)}`),
+    chain.map((step, at) => `${at + 1}. ${words(step)}`),
   );
 
-const claimsOf = ({ claims, disagreement }: Report): readonly string[] =>
+const claimsOf = ({ claims, disagreement }: Report, { words }: Writing): readonly string[] =>
   section('What was checked', [
     ...claims.map(
-      ({ text: said, evidence_ids: ids, status, origin }) => `- ${status}: ${text(said)} [${ids.join(', ')}]${origin === 'model' ? ' (model)' : ''}`,
+      ({ text: said, evidence_ids: ids, status, origin }) => `- ${status}: ${words(said)} [${ids.join(', ')}]${origin === 'model' ? ' (model)' : ''}`,
     ),
     ...(disagreement === null
       ? []
-      : [`- The model named another cause, which the evidence contradicts: ${text(disagreement.text)} (${text(disagreement.why)})`]),
+      : [`- The model named another cause, which the evidence contradicts: ${words(disagreement.text)} (${words(disagreement.why)})`]),
   ]);
 
-const changesOf = ({ changes }: Report): readonly string[] =>
+const changesOf = ({ changes }: Report, { words }: Writing): readonly string[] =>
   section(
     'What changed before',
     changes.map(
       ({ at, kind, title, before_seconds: before, evidence }) =>
-        `- ${at} ${kind.replaceAll('_', ' ')}: ${text(title)}, ${Math.round(before / 60)} min before [${evidence}]`,
+        `- ${at} ${kind.replaceAll('_', ' ')}: ${words(title)}, ${Math.round(before / 60)} min before [${evidence}]`,
     ),
   );
 
-const timelineOf = ({ timeline }: Report): readonly string[] =>
+const timelineOf = ({ timeline }: Report, { words }: Writing): readonly string[] =>
   section(
     'Timeline',
-    timeline.map(({ at, text: said, evidence }) => `- ${at} ${text(said)}${evidence.length === 0 ? '' : ` [${evidence.join(', ')}]`}`),
+    timeline.map(({ at, text: said, evidence }) => `- ${at} ${words(said)}${evidence.length === 0 ? '' : ` [${evidence.join(', ')}]`}`),
   );
 
-const nextOf = ({ suggested_actions: actions, runbook }: Report): readonly string[] =>
-  section('What to do next', [
+const nextOf = ({ suggested_actions: actions, runbook }: Report, { words, link }: Writing): readonly string[] => {
+  const playbooks = actions.filter(({ link: to }) => isPlaybook(to));
+  const matched = runbook?.matched_doc;
+  const isNamed = matched && playbooks.some(({ link: to }) => `/${matched.path}`.endsWith(to!.slice(to!.indexOf('://') + 2)));
+  return section('What to do next', [
     ...(runbook?.url ? [`- Runbook: ${link(runbook.url)}`] : []),
-    ...(runbook?.matched_doc
-      ? [`- Document: ${text(runbook.matched_doc.title)}, ${text(runbook.matched_doc.heading)} (${text(runbook.matched_doc.path)})`]
-      : []),
-    ...actions.map(({ label, why, link: to }) =>
-      to !== null && page.test(to) ? `- [${text(label)}](${to}): ${text(why)}` : `- ${text(label)}: ${text(why)}${to === null ? '' : ` (${link(to)})`}`,
-    ),
+    ...playbooks.map(stepOf),
+    ...(matched && !isNamed ? [`- Document: ${words(matched.title)}, ${words(matched.heading)}: ${link(documentLink(matched.path), matched.path)}`] : []),
+    ...actions.filter(({ link: to }) => !isPlaybook(to)).map(stepOf),
   ]);
 
-const ruledOutOf = ({ ruled_out: ruled }: Report): readonly string[] =>
+  function stepOf({ label, why, link: to }: (typeof actions)[number]): string {
+    return to === null ? `- ${words(label)}: ${words(why)}` : `- ${link(to, label)}: ${words(why)}`;
+  }
+};
+
+const ruledOutOf = ({ ruled_out: ruled }: Report, { words }: Writing): readonly string[] =>
   section(
     'Ruled out',
-    ruled.map(({ node_name: name, text: said, evidence }) => `- ${text(name)}: ${text(said)}${evidence.length === 0 ? '' : ` [${evidence.join(', ')}]`}`),
+    ruled.map(({ node_name: name, text: said, evidence }) => `- ${words(name)}: ${words(said)}${evidence.length === 0 ? '' : ` [${evidence.join(', ')}]`}`),
   );
 
-const notSeenOf = ({ not_seen: unseen, degraded_reason: degraded }: Report): readonly string[] =>
+const notSeenOf = ({ not_seen: unseen, degraded_reason: degraded }: Report, { words }: Writing): readonly string[] =>
   section('Not seen', [
-    ...(degraded === null ? [] : [`- ${text(degraded)}`]),
-    ...unseen.map(({ kind, text: said, node }) => `- ${kind}${node === null ? '' : ` of ${text(node)}`}: ${text(said)}`),
+    ...(degraded === null ? [] : [`- ${words(degraded)}`]),
+    ...unseen.map(({ kind, text: said, node }) => `- ${kind}${node === null ? '' : ` of ${words(node)}`}: ${words(said)}`),
   ]);
 
-const besideOf = ({ related_incidents: related, similar_past: past }: Report): readonly string[] => [
+const besideOf = ({ related_incidents: related, similar_past: past }: Report, { words }: Writing): readonly string[] => [
   ...section(
     'Related incidents',
-    related.map(({ incident_id: id, why, summary }) => `- incident ${id} (${why.replaceAll('_', ' ')}): ${text(summary)}`),
+    related.map(({ incident_id: id, why, summary }) => `- incident ${id} (${why.replaceAll('_', ' ')}): ${words(summary)}`),
   ),
   ...section(
     'Similar before',
     past.map(
       ({ incident_id: id, at, summary, true_cause: cause }) =>
-        `- incident ${id}, ${at}: ${text(summary)}${cause === null ? '' : `; people said: ${text(cause)}`}`,
+        `- incident ${id}, ${at}: ${words(summary)}${cause === null ? '' : `; people said: ${words(cause)}`}`,
     ),
   ),
 ];
 
-function evidenceOf(report: Report): readonly string[] {
+function evidenceOf(report: Report, { words, query: whole, route }: Writing): readonly string[] {
   const cited = citedIn(report);
   const shown = report.evidence.filter(({ id }) => cited.has(id));
   const others = report.evidence.length - shown.length;
   return section('Evidence', [
     ...shown.map(
       ({ id, source, query, window, sha256, again }) =>
-        `- ${id} ${text(source)} \`${code(query)}\`, ${window.from} to ${window.to}, sha256 ${sha256.slice(0, 12)}, again: ${again}`,
+        `- ${id} ${words(source)}, ${window.from} to ${window.to}, sha256 ${sha256.slice(0, 12)}, again: ${route(again)}${whole(query)}`,
     ),
     ...(others > 0 ? [`- ${others} further answers were looked at, which say nothing of note`] : []),
   ]);
@@ -162,24 +176,5 @@ const footOf = ({ mode, engine_version: version, usage, look, ready_at: at }: Re
     : [
         `${looks[look - 1] ?? ''}${mode === 'assisted' ? `With the model ${usage.model ?? ''}, checked by the server` : 'Without a model'}; engine ${version}, ${number(usage.seconds)} s, ${at}.`,
       ];
-
-/** Words from outside, such as of logs and labels, on one line and without a meaning in markdown. */
-const text = (words: string): string =>
-  words
-    .replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, ' ')
-    .replaceAll(/[\\`*[\]<>|#]|(?<!\w)_|_(?!\w)/g, '\\$&')
-    .slice(0, 500);
-
-const code = (query: string): string =>
-  query
-    .replaceAll(/[\p{Cc}\p{Cf}]+/gu, ' ')
-    .replaceAll('`', "'")
-    .slice(0, 300);
-
-/** Of the console; a reader elsewhere reads what it is called. */
-const page = /^\/ui\/[\w/?=&.%-]*$/;
-
-/** Only what leads to a page or a route of svc. */
-const link = (to: string): string => (/^(?:https?:\/\/|\/api\/|playbook:\/\/)[^\s<>()"']*$/.test(to) ? `<${to}>` : text(to));
 
 const number = (value: number): string => String(Number(value.toPrecision(3)));

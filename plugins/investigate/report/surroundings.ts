@@ -1,4 +1,4 @@
-import type { CheckResult, Findings, Snapshot } from 'svc/rca';
+import { type CheckResult, type Findings, knownChecks, type Snapshot } from 'svc/rca';
 import { type Handle, type Logger, messageOf, type Principal, timestamp } from 'svc/sdk';
 
 import type { Incidents, IncidentView } from '../../alert/contract.ts';
@@ -23,6 +23,12 @@ export interface DocumentSearch {
   >;
 }
 
+export interface Playbooks {
+  readonly checks: ReadonlyMap<string, HostCheck>;
+  /** Those of them that speak about the cause, best first. */
+  readonly fitting: ReturnType<typeof fittingChecks>;
+}
+
 export interface SurroundingParts {
   readonly store: RunStore;
   readonly incidents: Incidents;
@@ -39,6 +45,7 @@ const pastLooked = 300;
 const leastLike = 0.35;
 const longestExcerpt = 600;
 const mostRunbooks = 2;
+const playbook = 'playbook://';
 
 /** Incidents of the same time: of the same rule, on the same host, on what hangs together with it. */
 export async function relatedTo(
@@ -124,19 +131,46 @@ function overlap(a: readonly string[], b: readonly string[]): number {
   return both.size === 0 ? 0 : inBoth.size / both.size;
 }
 
-/** The address that the rule names, and the document whose words fit best. */
+/** Checks that are about the cause and have something to read, those of its kind of fault first: of what deviates there, of that sort of trouble, the rest. */
+export function fittingChecks(
+  findings: Findings,
+  snapshot: Snapshot,
+  checks: ReadonlyMap<string, HostCheck>,
+): readonly (readonly [name: string, check: HostCheck])[] {
+  const { root_cause: cause } = findings;
+  const complaints = complaintsIn(findings, snapshot);
+  const indicator = cause?.indicator ?? undefined;
+  const rank = (name: string): number => {
+    const own = complaints.find(({ check }) => check === name);
+    const isNamed = indicator !== undefined && (indicator.name === name || checks.get(name)?.query.includes(`${indicator.name}{`) === true);
+    const isOfKind = indicator !== undefined && knownChecks[name]?.shows?.some((kind) => kind === indicator.kind) === true;
+    return (own?.node === cause?.node ? 0 : 4) + (isNamed ? 0 : isOfKind ? 1 : 2);
+  };
+  return [...new Set(complaints.map(({ check }) => check))]
+    .flatMap((name) => (checks.get(name)?.runbook === undefined ? [] : [[name, checks.get(name)!] as const]))
+    .toSorted(([a], [b]) => rank(a) - rank(b))
+    .filter(([, { runbook }], at, all) => all.findIndex(([, other]) => other.runbook === runbook) === at);
+}
+
+/** The address that the rule names, and what to read: the playbook of the fault, or the document whose words fit best. */
 export async function runbookFor(
   subject: Pick<Subject, 'incident'>,
   summary: string,
-  { documents, log }: Pick<SurroundingParts, 'documents' | 'log'>,
+  { documents, log, fitting, checks }: Pick<SurroundingParts, 'documents' | 'log'> & Playbooks,
 ): Promise<ReportBody['runbook']> {
   const { runbook_url: url, rule_name: name, summary: said } = subject.incident;
   let found: Awaited<ReturnType<DocumentSearch['search']>>[number] | undefined;
   if (documents.available) {
     try {
       const all = await documents.get().search({ text: `${name} ${said} ${summary}`.slice(0, 400), limit: 10, principal: reader });
-      // What was written of another incident says what happened, and not what to do.
-      found = all.find(({ path }) => !path.startsWith(`${reportsFolder}/`));
+      const isOf = (runbooks: readonly (string | undefined)[], path: string): boolean =>
+        runbooks.some((one) => one?.startsWith(playbook) === true && `/${path}`.endsWith(`/${one.slice(playbook.length)}`));
+      const [first] = fitting;
+      const calm = [...checks.values()].flatMap(({ runbook: one }) => (fitting.some(([, { runbook }]) => runbook === one) ? [] : [one]));
+      // What was written of another incident says what happened, and not what to do; what is for another fault leads astray.
+      found =
+        all.find(({ path }) => isOf([first?.[1].runbook], path)) ??
+        all.find(({ path }) => !path.startsWith(`${reportsFolder}/`) && (first === undefined || !isOf(calm, path)));
     } catch (error) {
       log.debug({ event: 'investigate.documents_unread', cause: messageOf(error) }, 'investigation goes without documents: the search for a runbook failed');
     }
@@ -162,9 +196,8 @@ export function actionsFor(findings: Findings, snapshot: Snapshot, checks: Reado
   const actions: ReportBody['suggested_actions'] = [];
   const add = (label: string, why: string, more: Partial<ReportBody['suggested_actions'][number]>): void =>
     void actions.push({ label, class: 'safe', tool: null, args: null, link: null, why, ...more });
-  const runbooks = new Map(complaintsIn(findings, snapshot).flatMap(({ check }) => (checks.get(check)?.runbook ? [[checks.get(check)!.runbook!, check]] : [])));
-  for (const [link, check] of [...runbooks].slice(0, mostRunbooks)) {
-    add(`Read the playbook: ${checks.get(check)!.title}`, `the check ${check} complains`, { link });
+  for (const [name, { title, runbook }] of fittingChecks(findings, snapshot, checks).slice(0, mostRunbooks)) {
+    add(`Read the playbook: ${title}`, `the check ${name} complains`, { link: runbook! });
   }
   for (const { node, node_name: name, indicator } of hypotheses.slice(0, 2)) {
     const shown = indicator && evidence.get(indicator.evidence);

@@ -1,4 +1,4 @@
-import { route, type RouteDeclaration } from 'svc/sdk';
+import { route, type RouteDeclaration, SvcError } from 'svc/sdk';
 import { Type } from 'typebox';
 
 import { Tag } from '../documents/schema.ts';
@@ -35,6 +35,16 @@ const Hit = Type.Object({
 
 const SearchAnswer = Type.Object({ items: Type.Array(Hit), mode: Type.Enum(['hybrid', 'lexical', 'vector'], { description: 'what was really used' }) });
 
+const Named = Type.Object({
+  id: Type.Integer(),
+  path: Type.String(),
+  title: Type.String(),
+  tags: Type.Array(Type.String()),
+  source: Type.String(),
+  version: Type.Integer(),
+  content: Type.String(),
+});
+
 const IndexState = Type.Object({
   state: Type.Enum(['starting', 'indexing', 'rebuilding', 'ready']),
   documents: Type.Integer(),
@@ -61,6 +71,27 @@ export const searchRoutes = (desk: Desk, feed: Feed, embedding: Embedding): read
     async handle({ query: { q, limit = 10, path_prefix: path, tag, mode = 'hybrid' }, principal, signal }) {
       const answer = await desk.ask({ text: q, limit, path, tag, mode, principal, signal });
       return answer as never;
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/api/v1/knowledge/document',
+    access: 'any',
+    summary: 'One document with what it says, by any name that leads to it: its number, its path, or the playbook link of a rule or report',
+    query: Type.Object({
+      doc: Type.String({ minLength: 1, maxLength: 1_000, pattern: '\\S', description: '12, vault/hosts/disk-full.md, playbook://hosts/disk-full.md' }),
+    }),
+    response: Named,
+    errors: ['not_found'],
+    async handle({ query: { doc }, principal }) {
+      const found = await desk.read(doc.trim(), principal);
+      if (found === undefined) {
+        throw new SvcError('not_found', `there is no document ${JSON.stringify(doc)}; "svc knowledge list" and "svc knowledge search" show those there are`, {
+          reason: 'knowledge.no_document',
+        });
+      }
+      const { document_id: id, path, title, tags, source, version, content } = found;
+      return { id: Number(id), path, title, tags: [...tags], source, version, content };
     },
   }),
   route({

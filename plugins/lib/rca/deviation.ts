@@ -48,7 +48,7 @@ export function scaleOf(usual: Usual, series: Pick<Series, 'kind' | 'unit'>): nu
 
 /** Undefined where there is too little to compare. */
 export function deviationOf(series: Series, baseline: Period, incident: Period): Deviation | undefined {
-  const usual = quietest(series, baseline);
+  const usual = usualIn(series, baseline);
   const during = valuesIn(series, incident);
   const known = present(during);
   if (usual === undefined || known.length === 0) {
@@ -71,6 +71,18 @@ const defaultSide = 'up';
 
 const lastHour = 3_600_000;
 const leastOfHour = 30;
+
+/** What a series is compared with; `count` is 0 where that is no measurement. */
+export const usualIn = (series: Series, baseline: Period): Usual | undefined => quietest(series, baseline) ?? neverBefore(series, baseline);
+
+const nothingFails: Usual = { median: 0, mad: 0, deviation: 0, iqr: 0, count: 0 };
+
+/** Of a share of failures that was never measured before it is known all the same: where all is well nothing fails. */
+function neverBefore({ kind, unit, worse = defaultSide, ...series }: Series, { to }: Period): Usual | undefined {
+  const isShare = kind === 'error_ratio' && (unit === 'ratio' || unit === 'percent') && worse === 'up';
+  const before = within(series.values, series.from, series.step_ms, { from: series.from, to });
+  return isShare && present(before).length < leastBaseline ? nothingFails : undefined;
+}
 
 /** The baseline, its last hour, or the same hours a day or a week ago: whichever strays least. A day that rises and falls hides small shifts. */
 export function quietest(series: Series, baseline: Period): Usual | undefined {

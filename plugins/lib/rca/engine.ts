@@ -14,7 +14,7 @@ import { type Judgement, judge } from './verdict.ts';
 import { symptomSeries, windowsOf } from './windows.ts';
 
 /** Reports say which engine made them; whoever changes what it answers raises this. */
-export const engineVersion = '1.3.0';
+export const engineVersion = '1.4.0';
 
 export interface EngineOptions {
   /** How many hypotheses are told at most. */
@@ -51,7 +51,7 @@ export function investigate(snapshot: Snapshot, { hypotheses: most = 10, nodes: 
     summary: summaryOf(judgement, best, scene, confidence),
     onset_at: windows.onset,
     ...(snapshot.symptom.resolved_at === undefined ? {} : { recovered_at: snapshot.symptom.resolved_at }),
-    root_cause: rootCauseOf(judgement, best, windows.onset),
+    root_cause: rootCauseOf(judgement, best, scene),
     confidence,
     hypotheses,
     propagation: judgement.because === 'found' ? steps : [],
@@ -91,11 +91,18 @@ function told({ because, node, ratio }: Judgement, ranked: readonly Hypothesis[]
   return [first, ...ranked.filter((other) => other.node !== node)].map((one, at) => ({ ...one, rank: at + 1 }));
 }
 
-function rootCauseOf({ because }: Judgement, best: Hypothesis | undefined, onset: number): RootCause | null {
+function rootCauseOf({ because }: Judgement, best: Hypothesis | undefined, scene: Scene): RootCause | null {
   if (best === undefined || (because !== 'found' && because !== 'silent')) {
     return null;
   }
-  return { node: best.node, node_name: best.node_name, category: best.category, indicator: best.indicator, since: best.onset_at ?? onset, text: best.text };
+  const { node, node_name, category, indicator, text } = best;
+  return { node, node_name, category, indicator, since: sinceOf(best, scene), text };
+}
+
+/** The first that was seen of a fault: in its node, by a check, or by what it did. What is measured rarely is noticed late. */
+function sinceOf({ node, onset_at: onset }: Hypothesis, { facts, windows }: Scene): number {
+  const complaints = facts.get(node)!.complaints.flatMap(({ since }) => (since !== undefined && since >= windows.look.from ? [since] : []));
+  return Math.min(windows.onset, ...(onset === undefined ? [] : [onset]), ...complaints);
 }
 
 function summaryOf({ verdict, because, node, ratio }: Judgement, best: Hypothesis | undefined, { facts, snapshot }: Scene, { level }: Confidence): string {

@@ -92,7 +92,7 @@ function metricIndicator({ series, usual, worst, peak, onset_at: onset }: Deviat
     kind: series.kind,
     name: series.metric,
     series: series.id,
-    usual: usual.median,
+    ...(usual.count > 0 && { usual: usual.median }),
     worst,
     deviation: peak,
     ...(onset === undefined ? {} : { onset_at: onset }),
@@ -182,7 +182,9 @@ function supportOf({ facts, bonus }: Candidate, indicator: Indicator | null, { s
 
 function indicatorText({ name, usual, worst, series: id }: Indicator, { signals, deviations }: NodeSignals): string {
   const unit = [...signals.map(({ deviation }) => deviation), ...deviations].find(({ series }) => series.id === id)?.series.unit ?? 'other';
-  return `${name} went from ${shortNumber(usual!, unit)} to ${shortNumber(worst!, unit)}`;
+  return usual === undefined
+    ? `${name} is at ${shortNumber(worst!, unit)}, and was not measured before`
+    : `${name} went from ${shortNumber(usual, unit)} to ${shortNumber(worst!, unit)}`;
 }
 
 function textOf({ facts, down, shared, leaf }: Candidate, indicator: Indicator | null): string {

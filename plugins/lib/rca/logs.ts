@@ -54,8 +54,12 @@ function ranked(log: LogTemplate, baseline: Period, incident: Period): RankedTem
   const ratio = count / (expected + 1);
   const rate = novel ? 1 : ratio < 2 || surprise < 4 ? 0 : 0.25 + 0.25 * Math.min(1, Math.log2(ratio) / 6);
   const score = rate * weightOf(log);
-  const first = during.findIndex((value) => value > Math.max(0, 2 * usual));
-  return score === 0
-    ? undefined
-    : { log, score, novel, count, expected, first_at: Math.max(incident.from - log.bucket_ms, log.from) + Math.max(0, first) * log.bucket_ms };
+  return score === 0 ? undefined : { log, score, novel, count, expected, first_at: firstAt(log, during, 2 * usual, incident) };
+}
+
+/** Of lines that began while the symptom did it is not known whether they came before it. */
+function firstAt({ from, bucket_ms: bucket }: LogTemplate, during: readonly number[], usual: number, incident: Period): number {
+  const began = from + Math.max(0, Math.ceil((incident.from - bucket - from) / bucket)) * bucket;
+  const first = during.findIndex((value) => value > Math.max(0, usual));
+  return Math.max(incident.from, began + Math.max(0, first) * bucket);
 }

@@ -42,7 +42,9 @@ export function timelineOf(
       facts
         .get(id)!
         .complaints.flatMap(({ check, since, evidence }): Moment[] =>
-          since === undefined ? [] : [{ at: since, node: id, kind: 'check', text: knownChecks[check]!.says, evidence: [evidence] }],
+          since === undefined
+            ? []
+            : [{ at: since, node: id, kind: 'check', text: `${facts.get(id)!.node.name}: ${knownChecks[check]!.says}`, evidence: [evidence] }],
         ),
     ),
     {
@@ -138,7 +140,8 @@ export function claimsOf({ snapshot, facts }: Scene, hypotheses: readonly Hypoth
       add(`${series.metric} of ${name} left what is usual.`, { ...shared, stat: 'onset', op: '==', value: onset, tolerance: series.step_ms });
     }
     const extreme = rises ? 'reached' : 'fell to';
-    add(`${series.metric} of ${name} ${extreme} ${shortNumber(worst, series.unit)}, where ${shortNumber(usual.median, series.unit)} is usual.`, {
+    const beside = usual.count === 0 ? '; it was not measured before' : `, where ${shortNumber(usual.median, series.unit)} is usual`;
+    add(`${series.metric} of ${name} ${extreme} ${shortNumber(worst, series.unit)}${beside}.`, {
       ...shared,
       stat: rises ? 'max' : 'min',
       op: rises ? '>=' : '<=',

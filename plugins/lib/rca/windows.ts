@@ -1,4 +1,4 @@
-import { quietest, scaleOf } from './deviation.ts';
+import { quietest, scaleOf, usualIn } from './deviation.ts';
 import { timeAt } from './grid.ts';
 import type { Period, Series, Snapshot } from './snapshot.ts';
 
@@ -9,9 +9,13 @@ const baselineLength = 6 * hour;
 const guard = 15 * minute;
 const leastCompared = 5;
 
-/** What has to be fetched for an alert, before anything is known about its onset. */
+/**
+ * What has to be fetched for an alert, before anything is known about its onset. It ends whole minutes after the alert: what is
+ * measured in it is then read at the same times whenever it is asked, and what fired the alert is among it.
+ */
 export function fetchWindow(firedAt: number, now: number): Period {
-  return { from: firedAt - longestWalk - guard - baselineLength, to: Math.max(firedAt, Math.min(now, firedAt + hour)) };
+  const later = Math.max(0, Math.min(now - firedAt, hour));
+  return { from: firedAt - longestWalk - guard - baselineLength, to: firedAt + later - (later % minute) };
 }
 
 export interface Windows {
@@ -56,7 +60,7 @@ export function symptomSeries({ symptom, series }: Snapshot): Series | undefined
 function onsetOf(series: Series, snapshot: Snapshot): number {
   const { fired_at: firedAt } = snapshot.symptom;
   const reference = snapshot.baseline ?? { from: snapshot.window.from, to: firedAt - longestWalk };
-  const usual = quietest(series, reference) ?? quietest(series, { from: snapshot.window.from, to: firedAt - guard });
+  const usual = quietest(series, reference) ?? usualIn(series, { from: snapshot.window.from, to: firedAt - guard });
   if (usual === undefined) {
     return firedAt;
   }

@@ -4,6 +4,7 @@ import { test } from 'node:test';
 import { startTestHost } from 'svc/testing';
 
 import { draft, rows, rulesHouse, StoppedClock } from './rules-house.ts';
+import { unitOf } from '../../../plugins/alert/unit.ts';
 
 const minute = 60_000;
 
@@ -93,4 +94,17 @@ test('a channel that is not there is named when a rule pins it', async (t) => {
   assert.deepEqual([refused.status, refused.body.error, refused.body.message], [400, 'invalid_argument', 'notify_channel_ids: there are no channels 11, 12']);
   const taken = await post([3, 4]);
   assert.deepEqual([taken.status, taken.body.notify_channel_ids], [201, [3, 4]]);
+});
+
+test('values are told in the unit that a rule has, where it has one', () => {
+  const unit = (kind: string, ...conditions: object[]): string => unitOf({ kind, conditions } as unknown as Parameters<typeof unitOf>[0]);
+  assert.equal(unit('trace_error_rate', { service: 'shop' }), ' %');
+  assert.equal(unit('trace_latency', { service: 'shop' }), ' ms');
+  assert.equal(unit('metric_threshold', { metric: 'node_cpu_usage_percent' }), ' %');
+  assert.equal(unit('metric_raw', { expr: 'max by (device_id) (node_memory_free_bytes{mode="x_percent"}) < 5' }), ' B');
+  assert.equal(unit('metric_raw', { expr: '100 * rate(errors_total[5m]) / rate(calls_total[5m]) > 3' }), ' %');
+  for (const expr of ['rate(net_bytes[5m]) > 3', 'node_free_bytes / node_size_bytes < 0.1', 'count(node_cpu_percent > 90) > 3', 'up == 0']) {
+    assert.equal(unit('metric_raw', { expr }), '', expr);
+  }
+  assert.equal(unit('metric_raw', { expr: 'a_percent > 1' }, { expr: 'b_bytes > 1' }), '', 'of conditions that differ');
 });

@@ -2,7 +2,10 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
 import type { EvidenceSource, Fetcher } from '../../../plugins/investigate/contract.ts';
+import { lineSource } from '../../../plugins/investigate/fetch/log-sources.ts';
 import { compared } from '../../../plugins/investigate/asked-again.ts';
+import { loggedChanges } from '../../../plugins/investigate/fetch/logged-changes.ts';
+import { cutOf, unlistedChanges } from '../../../plugins/investigate/report/left-out.ts';
 import { askWithPast } from '../../../plugins/investigate/fetch/earlier.ts';
 import { digestOf, Gatherer } from '../../../plugins/investigate/fetch/gatherer.ts';
 import { aggregatesOf } from '../../../plugins/investigate/fetch/span-aggregates.ts';
@@ -172,4 +175,52 @@ test('evidence that was asked while samples were on their way says up to where i
   ]);
   assert.deepEqual(await told([1, 9, 3, 4, 5]), [false, false, 'changed', 'other values: 5 samples in the window now, 5 when it was asked']);
   assert.deepEqual(await told([1, 2]), [false, false, 'gone', 'data is gone: 2 samples in the window now, 5 when it was asked']);
+});
+
+test('jobs that run every few minutes are no change; one that runs once, one that has just begun, and every package are', () => {
+  const minute = 60_000;
+  const line = (ago: number, text: string) => ({ at: firedAt - ago * minute, line: text, labels: { device_id: '7' } });
+  const cron = (ago: number, command: string) => line(ago, `2026-11-20T00:00:00Z CRON[${4_000 + ago}]: (root) CMD (${command})`);
+  const lines = [
+    ...[2, 7, 12, 17, 22, 27].map((ago) => cron(ago, 'run-parts /etc/cron.hourly')),
+    ...[4, 8, 12].map((ago) => line(ago, `Nov 20 00:00:00 db-7 systemd[1]: Started Session ${ago} of User root.`)),
+    ...[1, 3, 5].map((ago) => cron(ago, 'backup --fast')),
+    ...[10, 11, 12, 13].map((ago) => line(ago, '2026-11-20 00:00:00 upgrade libc6:amd64 2.36-9 2.36-10')),
+    cron(50, 'certbot renew'),
+  ];
+  const told = (truncated: boolean) => loggedChanges({ id: 'E1', value: { lines }, truncated }, firedAt).map(({ kind, title }) => `${kind}: ${title}`);
+  const others = [...Array<string>(4).fill('package: upgrade libc6:amd64 2.36-9 2.36-10'), 'cron: (root) CMD (certbot renew)'];
+  assert.deepEqual(told(false), ['cron: (root) CMD (backup --fast) (3 times since)', ...others]);
+  assert.deepEqual(told(true), others);
+});
+
+test('a log of which the newest lines alone were read says so, and does not claim other values when it is asked again', async () => {
+  let texts = Array.from({ length: 300 }, (_, at) => `line ${at}`);
+  const logs = {
+    available: true,
+    get: () => ({ lines: async () => ({ lines: texts.map((line, at) => ({ at: { ms: firedAt - at }, line, labels: {} })), partial: false }) }),
+  } as unknown as Parameters<typeof lineSource>[0];
+  const sources = new Map<string, EvidenceSource>([['logs', lineSource(logs)]]);
+  const clock = { now: () => firedAt, monotonic: () => 0 };
+  const gatherer = new Gatherer({ sources, clock, until: 5_000, signal: new AbortController().signal });
+  await gatherer.ask({ kind: 'change', source: 'logs', query: '{job="x"}', window: { from: firedAt - 60_000, to: firedAt } });
+  assert.deepEqual(
+    cutOf(gatherer).map(({ kind, reason, text }) => [kind, reason, text]),
+    [['change', 'too_much', 'Only the newest 300 of more lines were read [E1].']],
+  );
+  texts = texts.map((line) => `${line}!`);
+  const [stored] = gatherer.evidence;
+  const { difference, text } = compared(stored!, await sources.get('logs')!.ask(stored!, new AbortController().signal), sources);
+  assert.deepEqual([difference, text], ['changed', 'other data: the newest 300 of more lines were read then and now, and they are not the same']);
+});
+
+test('changes that a report does not list are counted, with why', () => {
+  const change = (id: number, at: number) => ({ id: `E1:${id}`, evidence: 'E1', at, kind: 'deploy' as const, title: `deploy ${id}` });
+  const changes = Array.from({ length: 250 }, (_, at) => change(at, firedAt - 100 + at));
+  const listed = changes.slice(0, 12).map((one) => ({ ...one, score: 1, before_ms: 0 }));
+  assert.deepEqual(
+    unlistedChanges({ changes }, { changes: listed, onset_at: firedAt }).map(({ text }) => text),
+    ['238 more changes are not listed: 89 of the day before, elsewhere or too long ago to matter, 149 after the onset. All are at /api/v1/changes.'],
+  );
+  assert.deepEqual(unlistedChanges({ changes: [] }, { changes: [], onset_at: firedAt }), []);
 });

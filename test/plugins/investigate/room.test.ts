@@ -25,7 +25,7 @@ async function until<T>(look: () => Promise<T | undefined>): Promise<T> {
 }
 
 test('a report is asked again, replayed, judged; another one is started by a person and keeps the first', async (t) => {
-  const house = await investigateHouse(t);
+  const house = await investigateHouse(t, { environment: { SVC_INVESTIGATE_MOST_PER_PERSON: '2' } });
   await house.rule(cpuHot);
   const incident = await house.fired('cpu_hot', hot(3));
   const first = await house.report(incident);
@@ -66,6 +66,14 @@ test('a report is asked again, replayed, judged; another one is started by a per
   assert.equal((await house.json(`/api/v1/investigations?incident_id=${incident}`)).total, 2);
   assert.equal((await house.fetch('/api/v1/alerts/incidents/999/investigation')).status, 404);
   assert.equal((await house.fetch('/api/v1/alerts/incidents/999/investigation', post())).status, 404);
+
+  const ask = () => house.fetch(`/api/v1/alerts/incidents/${incident}/investigation`, post());
+  assert.equal((await ask()).status, 202);
+  await house.report(incident, ({ id, status }) => id !== second.id && status === 'ready');
+  const refused = await ask();
+  assert.deepEqual([refused.status, refused.headers.get('retry-after')], [429, '600']);
+  house.clock.advance(600_000);
+  assert.equal((await ask()).status, 202, 'after ten minutes');
 });
 
 test('a report is found among the documents, where there is a room for those', async (t) => {

@@ -16,4 +16,8 @@ test('the commands find a document by a question, and print it with its lines', 
   assert.match(found.stdout, new RegExp(String.raw`^ID +PATH +HEADING +SCORE\n${id} +mail/late\.md +Mail is late +[\d.]+\n$`));
   assert.match((await call('knowledge', 'search', 'xylophone')).stdout, /^No document says any of this/);
   assert.equal((await call('knowledge', 'show', String(id))).stdout, content);
+  assert.equal((await call('knowledge', 'show', 'mail/late.md')).stdout, content);
+  await add('hosts/mail-late.md', content);
+  assert.equal((await call('knowledge', 'show', 'playbook://hosts/mail-late.md')).stdout, content, 'as rules and reports name it');
+  assert.match((await call('knowledge', 'show', 'playbook://hosts/none.md')).stderr, /there is no document "playbook:\/\/hosts\/none\.md"/);
 });

@@ -259,3 +259,23 @@ test('ten thousand incidents that fire at once are a few messages, and so are th
   }
   assert.equal(office.recorded.length, 20_000);
 });
+
+test('a message waits a moment for a cause that is being looked for, but one that is grave never does', async (t) => {
+  const office = await openOffice(t, { investigates: true });
+  const platform = await startReceiver(t);
+  await office.channel({ channel_type: 'webhook', endpoint: platform.url, ...usual });
+  for (const id of [1, 2, 3, 4, 5]) {
+    office.looked.set(id, id === 4 ? 'skipped' : 'running');
+  }
+  const about = (id: number, severity: 'warning' | 'critical') => noticeOf(id, 'firing', { incident: { rule_key: `rule ${id}`, severity } });
+  await office.dispatcher.accept(about(1, 'warning'), about(2, 'critical'), about(3, 'warning'), about(4, 'warning'));
+  assert.deepEqual(await pass(office, platform, 11), [
+    [10, 'firing 2'],
+    [10, 'firing 4'],
+  ]);
+  office.looked.set(1, 'ready');
+  assert.deepEqual(await pass(office, platform, 10), [
+    [1, 'firing 1'],
+    [4, 'firing 3'],
+  ]);
+});

@@ -69,6 +69,8 @@ export interface OfficeOptions {
   readonly timeoutMs?: number;
   readonly allow?: readonly string[];
   readonly random?: () => number;
+  /** Whether incidents are investigated; how far that is stands in `looked`. */
+  readonly investigates?: boolean;
 }
 
 let offices = 0;
@@ -130,7 +132,13 @@ export async function openOffice(t: Pick<TestContext, 'after'>, options: OfficeO
     get: () => ({ many: async (wanted: readonly number[]) => hosts.filter(({ id }) => wanted.includes(id)) }),
     onChange: () => () => undefined,
   };
-  const knowledge = new Knowledge({ source, devices: devices as never, clock, log });
+  const looked = new Map<number, string>();
+  const findings = {
+    available: options.investigates === true,
+    get: () => ({ newest: async (id: number) => (looked.has(id) ? { status: looked.get(id)! } : undefined) }),
+    onChange: () => () => undefined,
+  };
+  const knowledge = new Knowledge({ source, findings, devices: devices as never, clock, log });
   const process = `p${(offices += 1)}`;
   const makeSender = (generation: string, signal: AbortSignal): Sender =>
     new Sender({
@@ -164,6 +172,7 @@ export async function openOffice(t: Pick<TestContext, 'after'>, options: OfficeO
   return {
     ...{
       hosts,
+      looked,
       linkOf,
       knowledge,
       clock,

@@ -13,6 +13,7 @@ export const area: Area = {
     GET     /api/v1/knowledge/paths                         any
     POST    /api/v1/knowledge/paths/move                    knowledge:update
     GET     /api/v1/knowledge/search                        any
+    GET     /api/v1/knowledge/document                      any
     GET     /api/v1/knowledge/index                         any
     POST    /api/v1/knowledge/index/rebuild                 knowledge:update
     POST    /api/v1/knowledge/vault/sync                    knowledge:sync

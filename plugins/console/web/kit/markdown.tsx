@@ -131,26 +131,31 @@ const MarkdownTable = ({ head, rows }: { readonly head: readonly string[]; reado
 
 /** Code, pictures, links, strong, emphasis and bare addresses; what is none of these is text. */
 const piece =
-  /`([^`\n]+)`|!\[([^\]\n]{0,200})\]\([^)\s]{0,2000}\)|\[([^\]\n]{1,500})\]\(([^)\s]{1,2000})\)|\*\*([^*\n]{1,2000})\*\*|(?<![\w*])[*_]([^*_\n]{1,2000})[*_](?![\w*])|((?:https?|playbook):\/\/[^\s<>)\]]{1,2000})/g;
+  /\\([!-/:-@[-`{-~])|`([^`\n]+)`|!\[([^\]\n]{0,200})\]\([^)\s]{0,2000}\)|\[((?:\\[!-/:-@[-`{-~]|[^\]\\\n]|\\(?![!-/:-@[-`{-~])){1,500})\]\(([^)\s]{1,2000})\)|\*\*([^*\n]{1,2000})\*\*|(?<![\w*])[*_]([^*_\n]{1,2000})[*_](?![\w*])|((?:https?|playbook):\/\/[^\s<>)\]]{1,2000})/g;
+
+/** A sign behind a backslash is itself, and no mark. */
+const unescaped = (text: string): string => text.replaceAll(/\\([!-/:-@[-`{-~])/g, '$1');
 
 function inline(text: string): ComponentChildren[] {
   const out: ComponentChildren[] = [];
   let last = 0;
   for (const match of text.matchAll(piece)) {
-    const [whole, code, picture, label, href, strong, emphasis, bare] = match;
+    const [whole, sign, code, picture, label, href, strong, emphasis, bare] = match;
     out.push(text.slice(last, match.index));
     last = match.index + whole.length;
     const key = match.index;
-    if (code !== undefined) {
+    if (sign !== undefined) {
+      out.push(sign);
+    } else if (code !== undefined) {
       out.push(<code key={key}>{code}</code>);
     } else if (picture !== undefined) {
       out.push(<span key={key} class="soft">{`[${picture || 'image'}]`}</span>);
     } else if (label !== undefined) {
-      out.push(<Link key={key} href={href!} label={label} />);
+      out.push(<Link key={key} href={href!} label={unescaped(label)} />);
     } else if (strong !== undefined) {
-      out.push(<strong key={key}>{strong}</strong>);
+      out.push(<strong key={key}>{unescaped(strong)}</strong>);
     } else if (emphasis !== undefined) {
-      out.push(<em key={key}>{emphasis}</em>);
+      out.push(<em key={key}>{unescaped(emphasis)}</em>);
     } else {
       out.push(<Link key={key} href={bare!} label={bare!} />);
     }

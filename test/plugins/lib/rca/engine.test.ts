@@ -241,6 +241,35 @@ describe('findings', () => {
     }
   });
 
+  test('say of a fault that it is there since the first line of their own timeline that shows it', () => {
+    for (const { snapshot } of cases) {
+      const { root_cause: cause, timeline, onset_at: onset } = investigate(snapshot);
+      const shown = timeline.filter(({ node, kind }) => kind === 'symptom' || kind === 'fired' || (node === cause?.node && kind === 'onset'));
+      assert.ok(cause === null || shown.every(({ at }) => cause.since <= at), `${cause?.since} ${onset}`);
+    }
+  });
+
+  test('say of a path whose services were never measured before that it checks out, and that they were not', () => {
+    const { snapshot } = fresh(20)
+      .map((seed) => known(seed, 'known', { fault: 'disk fill' }))
+      .find((one) => investigate(one.snapshot).verdict === 'root_cause')!;
+    const young: Snapshot = {
+      ...snapshot,
+      series: snapshot.series.map((one) =>
+        one.kind === 'error_ratio' || one.kind === 'latency'
+          ? { ...one, values: one.values.map((value, at) => (one.from + at * one.step_ms < snapshot.symptom.fired_at - 5 * one.step_ms ? null : value)) }
+          : one,
+      ),
+    };
+    const { verdict, claims, propagation } = investigate(young);
+    assert.equal(verdict, 'root_cause', JSON.stringify(propagation));
+    assert.ok(
+      claims.some(({ text }) => text.includes('it was not measured before')),
+      JSON.stringify(claims),
+    );
+    assert.ok(claims.every(({ status }) => status === 'verified'));
+  });
+
   test('say that too little is there when nothing is', () => {
     const { snapshot } = known(70_000);
     const nothing: Snapshot = {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 
 import fc from 'fast-check';
-import { calibrate, enoughLabels, investigate, pearson, type Series, type Snapshot, usualOf, windowsOf } from 'svc/rca';
+import { calibrate, enoughLabels, fetchWindow, investigate, pearson, type Series, type Snapshot, usualOf, windowsOf } from 'svc/rca';
 
 import { calibrated } from '../../../../plugins/lib/rca/calibration.ts';
 import { deviationOf, floorOf } from '../../../../plugins/lib/rca/deviation.ts';
@@ -165,6 +165,48 @@ test('the onset is not moved to something that came all the way back before', ()
   assert.equal(windowsOf(snapshot as unknown as Snapshot, one).onset, 599 * minute);
 });
 
+test('what is fetched for an alert lies on the same minutes whenever it is asked, and what fired it is among it', () => {
+  const firedAt = 1_000_123_456;
+  for (const later of [0, 900, 59_999, 60_000, 754_321, 9_999_999]) {
+    const { from, to } = fetchWindow(firedAt, firedAt + later);
+    assert.deepEqual([(to - from) % minute, (firedAt - from) % minute, to >= firedAt], [0, 0, true]);
+  }
+});
+
+describe('a share of failures that was never measured before', () => {
+  const periods = [
+    { from: 0, to: 59 * minute },
+    { from: 60 * minute, to: 69 * minute },
+  ] as const;
+  const young = Array.from({ length: 70 }, (_, at) => (at < 65 ? null : 0.3));
+  const share = { kind: 'error_ratio', unit: 'ratio' } as const;
+
+  test('deviates where anything fails: of all that is well nothing does', () => {
+    const found = deviationOf(series(young, share), ...periods)!;
+    assert.deepEqual([found.usual.count, found.onset_at, found.peak > 100], [0, 65 * minute, true]);
+    assert.equal(
+      deviationOf(
+        series(
+          young.map((value) => value && 0),
+          share,
+        ),
+        ...periods,
+      )!.peak,
+      0,
+    );
+  });
+
+  test('is no such thing where it is good, counted, or of another kind', () => {
+    for (const more of [
+      { ...share, worse: 'down' },
+      { ...share, unit: 'count' },
+      { kind: 'latency', unit: 'seconds' },
+    ] as const) {
+      assert.equal(deviationOf(series(young, more), ...periods), undefined);
+    }
+  });
+});
+
 describe('kinds of lines', () => {
   const baseline = { from: 0, to: 59 * minute };
   const incident = { from: 60 * minute, to: 69 * minute };
@@ -192,6 +234,12 @@ describe('kinds of lines', () => {
       ranked.map(({ log: { id } }) => id),
       ['new', 'more', 'new and mild'],
     );
+  });
+
+  test('that began while the symptom did are not said to have come before it', () => {
+    const coarse = log('coarse', [...Array<number>(11).fill(0), 0, 40, 40], { bucket_ms: 5 * minute });
+    const [found] = rankedTemplates([coarse], baseline, { from: 62 * minute, to: 69 * minute });
+    assert.equal(found!.first_at, 62 * minute);
   });
 
   test('gain by words no more than a warning would, and only where nobody said how severe they are', () => {
