@@ -71,6 +71,8 @@ export const FleetSkills = defineService<FleetSkills>('edge.skills');
 // Events are facts, emitted after they are true.
 
 export const EdgeOnline = defineEvent<{ readonly edge_id: number; readonly agent_version: string; readonly first: boolean }>('edge.online');
+/** Each time a tunnel serves, also after a break that was too short to count: what the edge can do may be another thing now. */
+export const EdgeConnected = defineEvent<{ readonly edge_id: number }>('edge.connected');
 /** 10 s after the tunnel closed, or when pings were missed: a short break does not count. */
 export const EdgeOffline = defineEvent<{ readonly edge_id: number; readonly last_seen_at: number }>('edge.offline');
 /** Two machines use the keys of one edge (`since` a time), or a person has settled it (`null`). */

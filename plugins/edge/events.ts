@@ -1,7 +1,7 @@
 import type { PluginHealth, UpgradeState } from 'svc/edge-protocol';
 import type { PluginContext } from 'svc/sdk';
 
-import { EdgeConflict, EdgeOffline, EdgeOnline, EdgePluginHealth, EdgeRemoved, EdgeUpgrade, EdgeWritten } from './contract.ts';
+import { EdgeConflict, EdgeConnected, EdgeOffline, EdgeOnline, EdgePluginHealth, EdgeRemoved, EdgeUpgrade, EdgeWritten } from './contract.ts';
 import type { EdgeRecord } from './record.ts';
 
 type Bus = Pick<PluginContext['events'], 'emit'>;
@@ -16,6 +16,10 @@ export class EdgeEvents {
 
   online({ id, agentVersion }: EdgeRecord, first: boolean): void {
     this.#bus.emit(EdgeOnline, { edge_id: id, agent_version: agentVersion ?? '', first });
+  }
+
+  connected({ id }: EdgeRecord): void {
+    this.#bus.emit(EdgeConnected, { edge_id: id });
   }
 
   offline({ id, lastSeenAt }: EdgeRecord): void {

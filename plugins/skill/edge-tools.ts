@@ -14,6 +14,7 @@ export interface EdgeToolParts {
 }
 
 const listsAtOnce = 20;
+const mostAsked = 3;
 const severity = ['safe', 'mutating', 'dangerous'] as const;
 
 /** What the edges of the fleet offer, all together, as they last said. */
@@ -21,6 +22,8 @@ export class EdgeTools implements ToolSource {
   readonly #parts: EdgeToolParts;
   readonly #offered = new Map<number, readonly OfferedSkill[]>();
   readonly #unlisted = new Set<number>();
+  /** How often in a row each could not be listed. */
+  readonly #failures = new Map<number, number>();
   readonly #listeners = new Set<() => void>();
   #tools: readonly Tool[] = [];
 
@@ -39,6 +42,7 @@ export class EdgeTools implements ToolSource {
 
   /** Its tunnel is up: perhaps with another version, or another policy of its owner. */
   note(edgeId: number): void {
+    this.#failures.delete(edgeId);
     this.#unlisted.add(edgeId);
     this.#parts.soon();
   }
@@ -51,6 +55,7 @@ export class EdgeTools implements ToolSource {
 
   forget(edgeId: number): void {
     this.#unlisted.delete(edgeId);
+    this.#failures.delete(edgeId);
     if (this.#offered.delete(edgeId)) {
       this.#rebuild();
     }
@@ -93,8 +98,14 @@ export class EdgeTools implements ToolSource {
     this.#unlisted.delete(edgeId);
     try {
       this.#offered.set(edgeId, await skills.list(edgeId, signal));
+      this.#failures.delete(edgeId);
     } catch (error) {
-      // It is noted again when it comes back.
+      // It is noted again with its next tunnel; until then it is asked a few times more.
+      const failures = (this.#failures.get(edgeId) ?? 0) + 1;
+      this.#failures.set(edgeId, failures);
+      if (failures < mostAsked && !signal.aborted) {
+        this.#unlisted.add(edgeId);
+      }
       this.#parts.log.debug({ edge_id: edgeId, cause: messageOf(error) }, 'listing the skills of an edge failed');
     }
   }

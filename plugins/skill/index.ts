@@ -27,7 +27,7 @@ const Approvals = defineService<ApprovalBook>('approval.book');
 const Fleet = defineService<EdgeFleet>('edge.fleet');
 const RemoteSkills = defineService<FleetSkills>('edge.skills');
 const People = defineService<DirectoryContract>('iam.directory');
-const EdgeOnline = defineEvent<{ readonly edge_id: number }>('edge.online');
+const EdgeConnected = defineEvent<{ readonly edge_id: number }>('edge.connected');
 const EdgeRemoved = defineEvent<{ readonly edge_id: number }>('edge.removed');
 const ApprovalSettled = defineEvent<{ readonly id: string; readonly status: ApprovalStatus; readonly owner: ApprovalOwner }>('approval.settled');
 
@@ -75,7 +75,7 @@ export default definePlugin({
       },
     });
     ctx.extend.contribute(ToolSources, 'edge', edgeTools);
-    ctx.events.on(EdgeOnline, ({ edge_id: id }) => edgeTools.note(id));
+    ctx.events.on(EdgeConnected, ({ edge_id: id }) => edgeTools.note(id));
     ctx.events.on(EdgeRemoved, ({ edge_id: id }) => edgeTools.forget(id));
     skills.onChange((state) => (state === 'up' ? edgeTools.noteAll() : undefined));
     // Not within the event: the next one must not wait for a long run.

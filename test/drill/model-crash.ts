@@ -44,6 +44,11 @@ export async function run({ rounds = 50 }: { readonly rounds?: number } = {}): P
       estimated,
       [...assumed.values()].reduce((sum, tokens) => sum + tokens, 0),
     );
+    const countedByProvider = (isCut: boolean): number =>
+      fake.requests
+        .filter(({ headers }) => assumed.has(String(headers['x-client-request-id'])) === isCut)
+        .reduce((sum, { usage }) => sum + usage!.total_tokens, 0);
+    assert.equal(used - estimated, countedByProvider(false));
     return {
       ok: true,
       kills: rounds,
@@ -51,6 +56,9 @@ export async function run({ rounds = 50 }: { readonly rounds?: number } = {}): P
       'calls cut off': assumed.size,
       tokens: used,
       'of these reported, to the token': used - estimated,
+      'counted by the provider for the same calls': countedByProvider(false),
+      'for calls cut off, at most': estimated,
+      'counted by the provider for these': countedByProvider(true),
     };
   } finally {
     await fake.close();

@@ -13,7 +13,7 @@ export interface PresenceParts {
   readonly tables: Pick<Tables<EdgeTables>, 'write'>;
   readonly sweeper: Sweeper;
   readonly clock: Clock;
-  readonly events: Pick<EdgeEvents, 'online' | 'offline'>;
+  readonly events: Pick<EdgeEvents, 'connected' | 'online' | 'offline'>;
 }
 
 /** A tunnel that comes back so soon was never away. */
@@ -67,6 +67,7 @@ export class Presence {
       record.online = true;
       events.online(record, first);
     }
+    events.connected(record);
     return older;
   }
 

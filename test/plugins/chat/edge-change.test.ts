@@ -7,6 +7,7 @@ import { test } from 'node:test';
 import { startTestEdge } from 'svc/testing';
 
 import { DeviceDirectory } from '../../../plugins/device/contract.ts';
+import { EdgeFleet } from '../../../plugins/edge/contract.ts';
 import { Skills } from '../../../plugins/skill/contract.ts';
 import { until } from '../edge/house.ts';
 import { programsOf } from '../edge-skills/machine.ts';
@@ -44,8 +45,17 @@ test('an agent restarts a service on a real edge once a person has signed, and t
     { mode: 0o600 },
   );
   writeFileSync(join(dataDir, 'policy.yaml'), 'skills:\n  services: [web]\n');
-  await startTestEdge(t, { plugins: ['programs', 'edge-uplink', 'edge-skills'], dataDir });
   t.after(() => rmSync(dataDir, { recursive: true, force: true }));
+  // As an agent does whose plugins begin one by one: it is there without skills, and at once again with them.
+  const begun = await startTestEdge(t, { plugins: ['programs', 'edge-uplink'], dataDir });
+  await until('the edge is there', () =>
+    kit.house
+      .service(EdgeFleet)
+      .list()
+      .find(({ status }) => status === 'online'),
+  );
+  await begun.stop();
+  await startTestEdge(t, { plugins: ['programs', 'edge-uplink', 'edge-skills'], dataDir });
   device = await until('the edge has told which machine it watches', () => kit.house.service(DeviceDirectory).deviceOf(id));
   await until('its skills are listed', () => kit.house.service(Skills).tool('service_restart') !== undefined);
 

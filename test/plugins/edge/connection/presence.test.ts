@@ -17,8 +17,10 @@ function world(records: readonly EdgeRecord[]) {
   const known = new Map(records.map((record) => [record.id, record]));
   const edgeTable = { byId: (id: number) => known.get(id), all: () => known.values() };
   const emitted: string[] = [];
+  const tunnels: number[] = [];
   const events = {
     online: ({ id }: EdgeRecord): void => void emitted.push(`online ${id}`),
+    connected: ({ id }: EdgeRecord): void => void tunnels.push(id),
     offline: ({ id }: EdgeRecord): void => void emitted.push(`offline ${id}`),
   };
   const presence = new Presence({ edgeTable, sweeper, clock, tables: {} as never, events });
@@ -29,7 +31,7 @@ function world(records: readonly EdgeRecord[]) {
     }
   };
   const tunnel = (): Tunnel => ({ machine: 'm', bootId: 'b', session: { stats: { lastHeardAt: now } } }) as unknown as Tunnel;
-  return { clock, presence, pass, emitted, tunnel, known, edgeTable };
+  return { clock, presence, pass, emitted, tunnels, tunnel, known, edgeTable };
 }
 
 const record = (id: number, online = false): EdgeRecord =>
@@ -38,7 +40,7 @@ const end = (code: number): SessionEnd => ({ code, reason: '', retry: undefined,
 
 test('an edge is offline ten seconds after its tunnel closed, at once when pings were missed, and not when it comes back in time', () => {
   const edge = record(1);
-  const { presence, pass, emitted, tunnel } = world([edge]);
+  const { presence, pass, emitted, tunnels, tunnel } = world([edge]);
   const first = tunnel();
   presence.connected(edge, first, 'v1.0.0');
   presence.closed(edge, first, end(1006));
@@ -47,7 +49,7 @@ test('an edge is offline ten seconds after its tunnel closed, at once when pings
   const second = tunnel();
   assert.equal(presence.connected(edge, second, 'v1.0.0'), undefined);
   pass(60_000);
-  assert.deepEqual(emitted, ['online 1']);
+  assert.deepEqual([emitted, tunnels], [['online 1'], [1, 1]], 'each tunnel is told of, also after a short break');
   const third = tunnel();
   assert.equal(presence.connected(edge, third, 'v1.0.0'), second);
   presence.closed(edge, second, end(4409));
