@@ -29,6 +29,8 @@ const signs = [
 const space = /\s*/y;
 const comment = /\/\/[^\n]*/y;
 const scopePrefix = /(?:(parent)\.)?(?:(span|resource|event|link|instrumentation)\.|\.)|(parent)\./y;
+/** The names themselves instead of pieces of the query. */
+const scopeNames = new Map((['span', 'resource', 'event', 'link', 'instrumentation'] as const).map((name): [string, AttributeScope] => [name, name]));
 const scopedIntrinsic = /(?:trace|span|event|link|instrumentation):[A-Za-z_]\w*/y;
 const plainName = /[^\s{}()=~!<>&|^,"]+/y;
 const identifier = /[\p{L}_][\p{L}\p{N}_]*/uy;
@@ -137,7 +139,7 @@ class Lexer {
       throw parseError(this.#place(start), 'syntax error: unexpected END_ATTRIBUTE, expecting IDENTIFIER');
     }
     const ofParent = prefix[1] !== undefined || prefix[3] !== undefined;
-    const scope = (prefix[2] ?? scopeOf(name.text)) as AttributeScope;
+    const scope = scopeNames.get(prefix[2] ?? '') ?? scopeOf(name.text);
     this.#push({ type: 'attribute', text: name.text, value: 0, scope, ...(ofParent && { ofParent }) }, name.end - this.#at);
   }
 

@@ -3,9 +3,11 @@ import { describe, test } from 'node:test';
 
 import { budget, matcher } from 'svc/query';
 
+import { compileField } from '../../../../plugins/traces/traceql/field.ts';
 import { parse, search, type SearchOptions, type SearchResult } from '../../../../plugins/traces/traceql/engine.ts';
 import type { TraceSpans } from '../../../../plugins/traces/traceql/span.ts';
 import type { TraceBatch } from '../../../../plugins/traces/traceql/source.ts';
+import { TraceView } from '../../../../plugins/traces/traceql/trace-view.ts';
 import { epochMs, memorySource, type Sketch, traceOf } from '../spans.ts';
 
 const id = (letter: string): string => letter.repeat(16);
@@ -30,6 +32,30 @@ const cases = (spans: readonly Sketch[], table: Readonly<Record<string, string>>
     test(`${query} finds ${expected === '' ? 'nothing' : expected}`, async () => assert.equal(await matches(spans, query), expected));
   }
 };
+
+test('the scope of an attribute is looked at when the query is compiled, not for each span', () => {
+  const view = new TraceView(traceOf('1'.repeat(32), { id: A, attributes: { key: 'span' }, resource: { key: 'resource' } }, { id: B, parent: A }));
+  for (const ofParent of [false, true]) {
+    for (const scope of ['span', 'resource', 'event', 'link', 'instrumentation', 'any'] as const) {
+      let looks = 0;
+      const evaluate = compileField({
+        kind: 'attribute',
+        name: 'key',
+        ofParent,
+        get scope() {
+          looks++;
+          return scope;
+        },
+      });
+      const before = looks;
+      const values = [0, 1].map((index) => evaluate(view, index));
+      const found = { type: 'string', value: scope === 'any' ? 'span' : scope };
+      const hasIt = scope === 'span' || scope === 'resource' || scope === 'any';
+      assert.deepEqual(values[ofParent ? 1 : 0], hasIt ? found : undefined);
+      assert.deepEqual([before, looks], [1, 1]);
+    }
+  }
+});
 
 describe('fields', () => {
   const spans: Sketch[] = [
