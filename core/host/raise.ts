@@ -53,7 +53,7 @@ export async function raise(record: PluginRecord, manifest: PluginManifest, host
     await watch.run('migrate', () => migrate(record, manifest, ports));
     const activated: Activated = await watch.run('activate', () =>
       activate(definition, generation, record.folder, ports, {
-        programs: (manifest.kind === 'pack' ? packLoader(ports.registry.current)?.threads : compiled?.threads) ?? new Map(),
+        programs: compiled?.threads ?? new Map(),
         stumbled: stumblingOf(host, generation),
       }),
     );

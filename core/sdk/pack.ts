@@ -63,8 +63,6 @@ export interface PackSource {
 
 /** Makes plugins of packs with code. Without one such packs are blocked; when another takes its place they come up anew with that one. */
 export interface PackLoader {
-  /** What threads of a pack may run: programs of the loader, by name. */
-  readonly threads: ReadonlyMap<string, { readonly code: string; readonly filename: string }>;
   /** Why a pack from the data folder has to wait, such as for its rights to be accepted. */
   barred(manifest: PluginManifest): string | undefined;
   load(pack: PackSource): PluginDefinition<unknown>;

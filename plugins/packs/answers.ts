@@ -4,7 +4,8 @@ import { type Handle, type PackSource, type PluginContext, SvcError } from 'svc/
 
 import type { GateContract } from '../gate/contract.ts';
 import { BrokeredFetch } from './brokered-fetch.ts';
-import type { TablesData } from './tables/pack-tables.ts';
+import { PackDatabase, type PackDatabaseOptions } from './tables/pack-database.ts';
+import { isTablesMethod } from './tables/tables-wire.ts';
 
 /** Hosts that nobody weighs are not asked. */
 export const noGate = 'what says how far packs may reach is not there; bring the plugin gate up';
@@ -16,7 +17,7 @@ type Answers = (method: string, input: unknown) => Promise<unknown>;
 export function answersOf(
   { manifest }: PackSource,
   { fetch, settings, clock, scope }: PluginContext,
-  { tables, gate }: { readonly tables: Answers | undefined; readonly gate: Handle<GateContract> },
+  { tables, gate }: { readonly tables: PackDatabase | undefined; readonly gate: Handle<GateContract> },
 ): Answers {
   const { id, permissions, limits } = manifest;
   const beyond = (host: string): string | undefined => {
@@ -35,29 +36,38 @@ export function answersOf(
     if (tables === undefined) {
       throw new SvcError('not_found', `svc answers no ${method} of this pack: for tables of its own it asks for "permissions": {"disk_mb": 64}`);
     }
-    return await tables(method, input);
+    if (!isTablesMethod(method)) {
+      throw new SvcError('not_found', `svc answers no ${method} of a pack`);
+    }
+    return await tables.call(method, input);
   };
 }
 
-const heapMb = 64;
+const stopMs = 10_000;
+/** Of the time of a call, and of coming up, which a statement may take: who waits for it hears why it was ended. */
+const share = 0.75;
 
-/** Answers what a pack asks of its tables, which a thread keeps; undefined for a pack that has none. */
-export function tablesOf({ manifest, files }: PackSource, ctx: PluginContext): Answers | undefined {
+/** Answers what a pack asks of its tables, which a process of their own keeps; undefined for a pack that has none. */
+export function tablesOf(
+  { manifest, files, stumbled, failed }: PackSource,
+  { dataDir, log, clock, scope }: PluginContext,
+  given: Pick<PackDatabaseOptions, 'origin' | 'random'>,
+): PackDatabase | undefined {
   const names = files.files().filter((name) => /^migrations\/[^/]+\.sql$/.test(name));
-  const { disk_mb: maxMb } = manifest.permissions;
+  const { id, permissions, limits } = manifest;
+  const { disk_mb: maxMb } = permissions;
   if (maxMb === 0) {
     if (names.length > 0) {
-      throw new SvcError('invalid_argument', `${manifest.id} has ${names[0]} and no room for tables: ask for "permissions": {"disk_mb": 64} in plugin.json`);
+      throw new SvcError('invalid_argument', `${id} has ${names[0]} and no room for tables: ask for "permissions": {"disk_mb": 64} in plugin.json`);
     }
     return undefined;
   }
   const migrations = names.map((name) => ({ name: name.slice('migrations/'.length), sql: Buffer.from(files.read(name)!).toString('utf8') }));
-  const data: TablesData = { file: join(ctx.dataDir, 'tables.db'), maxMb, migrations };
-  const thread = ctx.threads.start('tables', 'tables-worker.ts', data, { heapMb });
-  return async (method, input) => {
-    if (!['all', 'run', 'batch'].includes(method)) {
-      throw new SvcError('not_found', `svc answers no ${method} of a pack`);
-    }
-    return await thread.call(method, input, { timeoutMs: manifest.limits.call_ms });
-  };
+  const database = new PackDatabase({
+    ...{ ...given, log, clock, label: id, statementMs: limits.call_ms * share, openMs: limits.activate_ms * share },
+    data: { file: join(dataDir, 'tables.db'), maxMb, migrations },
+    onEnded: (cause, again) => (again ? stumbled(cause) : failed(cause)),
+  });
+  scope.occupy(() => `tables of the pack: ${database.state}`, { begin: () => undefined, end: () => database.stop(), endMs: stopMs });
+  return database;
 }

@@ -229,7 +229,7 @@ export class Attempt {
 }
 
 /** Resident memory of a process in bytes; undefined where `/proc` does not tell, or when it is gone. */
-function residentBytes(pid: number): number | undefined {
+export function residentBytes(pid: number): number | undefined {
   try {
     const kilobytes = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'latin1'))?.[1];
     return kilobytes === undefined ? undefined : Number(kilobytes) * 1024;

@@ -12,6 +12,7 @@ import { packRoutes } from './routes.ts';
 import { Acceptances } from './rights/acceptances.ts';
 import { Granting } from './rights/granting.ts';
 import { AcceptanceStore, type PacksTables } from './rights/store.ts';
+import { tablesProgram } from './tables/tables-program.ts';
 
 /** By its id: the folder of the gate may be taken away. */
 const Gate = defineService<GateContract>('gate.decide');
@@ -23,7 +24,8 @@ export default definePlugin({
   async activate(ctx) {
     const { ids, scope } = ctx;
     const dataDir = resolve(ctx.dataDir, '../..');
-    const closed = [dataDir, ctx.services.use(BuildInfo).root];
+    const { root } = ctx.services.use(BuildInfo);
+    const closed = [dataDir, root];
     const cacheDir = resolve(dataDir, 'cache');
     const store = new AcceptanceStore(ctx.db<PacksTables>());
     const acceptances = new Acceptances(store, await store.all(), ctx.clock, closed);
@@ -34,12 +36,12 @@ export default definePlugin({
       acceptances,
       closed,
       gate: ctx.services.maybe(Gate),
-      threads: new Map([['tables-worker', { code: ctx.threads.text('tables-worker.ts'), filename: 'packs/tables-worker.ts' }]]),
       origin: {
         program: ctx.threads.text('pack-worker.ts'),
         cacheDir,
         isBinary: isSea(),
       },
+      tables: { program: tablesProgram(ctx.threads.text('tables-worker.ts'), root, isSea()), cacheDir, isBinary: isSea() },
       random: () => Buffer.from(ids.token(6), 'base64url').readUIntBE(0, 6) / 2 ** 48,
     });
     ctx.services.provide(PackLoader, () => loader);

@@ -16,11 +16,13 @@ import type { ChildOrigin } from './program-file.ts';
 import type { Acceptances } from './rights/acceptances.ts';
 import { type ClosedFolders, readableFolders } from './rights/limits.ts';
 import { stageFiles } from './staged-files.ts';
+import type { PackDatabase } from './tables/pack-database.ts';
 
 export interface LoaderOptions {
   readonly origin: ChildOrigin;
   readonly acceptances: Acceptances;
-  readonly threads: PackLoader['threads'];
+  /** What the process of tables of packs runs. */
+  readonly tables: ChildOrigin;
   /** Folders of svc, which no pack reads. */
   readonly closed: ClosedFolders;
   readonly random: () => number;
@@ -30,10 +32,17 @@ export interface LoaderOptions {
   readonly gate: Handle<GateContract>;
 }
 
+/** How a pack fares: its process, or that of its tables where that one was ended. */
+export interface ProcessFacts extends Pick<Child, 'cause' | 'restarts' | 'pid'> {
+  readonly state: Child['state'] | PackDatabase['state'];
+  readonly causeKind: Child['causeKind'] | PackDatabase['causeKind'];
+}
+
 /** The process of one generation of a pack. */
 interface Running {
   readonly pack: PackSource;
   readonly child: Child;
+  readonly tables: PackDatabase | undefined;
   /** The copy of its files that it reads. */
   readonly folder: string;
   /** Under which it runs, where the system lends one. */
@@ -68,28 +77,28 @@ export class Loader implements PackLoader {
     return acceptances.barred(manifest) ?? (waits ? `it asks hosts, and ${noGate}` : undefined);
   }
 
-  get threads(): PackLoader['threads'] {
-    return this.#options.threads;
-  }
-
   load(pack: PackSource): PluginDefinition<unknown> {
     let serves = false;
     return definePlugin({
       activate: async (ctx) => {
-        const tables = tablesOf(pack, ctx);
+        const { tables: origin, random, gate } = this.#options;
+        const tables = tablesOf(pack, ctx, { origin, random });
         const confinement = await this.#options.confinement();
         // One with tables finds them once it serves: the generation before may still have them open.
         const child = this.#start(pack, ctx, {
-          serve: answersOf(pack, ctx, { tables, gate: this.#options.gate }),
+          tables,
+          serve: answersOf(pack, ctx, { tables, gate }),
           startsAtOnce: () => serves || tables === undefined,
           confinement,
         });
         bringIn(pack.manifest, ctx, child);
         await child.ready;
-        return child;
+        return { child, tables };
       },
-      start: async (_ctx, child) => {
+      start: async (_ctx, { child, tables }) => {
         serves = true;
+        // A pack whose migrations fail does not serve at all.
+        await tables?.open();
         if (pack.manifest.permissions.disk_mb > 0 && child.state !== 'asleep') {
           await child.call('start', undefined, { timeoutMs: pack.manifest.limits.activate_ms });
         }
@@ -107,7 +116,11 @@ export class Loader implements PackLoader {
     await Promise.all(left.map(({ child }) => child.stop()));
   }
 
-  #start(pack: PackSource, ctx: PluginContext, { confinement, ...given }: Pick<StartOptions, 'serve' | 'startsAtOnce'> & { confinement: Confinement }): Child {
+  #start(
+    pack: PackSource,
+    ctx: PluginContext,
+    { confinement, tables, ...given }: Pick<StartOptions, 'serve' | 'startsAtOnce'> & Pick<Running, 'tables'> & { confinement: Confinement },
+  ): Child {
     const { log, clock, scope, generation, settings } = ctx;
     const { id, entry, permissions, limits } = pack.manifest;
     const { heap_mb: heapMb, rss_mb: rssMb, call_ms: callMs, activate_ms: startMs } = limits;
@@ -136,7 +149,7 @@ export class Loader implements PackLoader {
       clock,
       onState: (state, cause = 'its process ended') => account(pack, state, cause),
     });
-    const running = { pack, child, folder, user };
+    const running = { pack, child, tables, folder, user };
     this.#running.add(running);
     scope.occupy(() => `pack process: ${child.state}${child.cause === undefined ? '' : ` (${child.cause})`}`, {
       begin: () => undefined,
@@ -163,8 +176,13 @@ export class Loader implements PackLoader {
   }
 
   /** How the process of a pack fares; undefined where it has none that runs now. */
-  processOf(id: string): Pick<Child, 'state' | 'cause' | 'causeKind' | 'restarts' | 'pid'> | undefined {
-    return [...this.#running].findLast(({ pack }) => pack.manifest.id === id)?.child;
+  processOf(id: string): ProcessFacts | undefined {
+    const running = [...this.#running].findLast(({ pack }) => pack.manifest.id === id);
+    if (running?.tables?.cause === undefined || running.child.cause !== undefined) {
+      return running?.child;
+    }
+    const { child, tables } = running;
+    return { restarts: child.restarts, pid: child.pid, state: tables.state, cause: `the process of its tables ${tables.cause}`, causeKind: tables.causeKind };
   }
 
   #reads(folder: string): boolean {

@@ -1,7 +1,7 @@
 import { isSvcError, listRoute, pageOfList, type PluginDirectory, route, type RouteDeclaration, timestamp } from 'svc/sdk';
 import { type Static, Type } from 'typebox';
 
-import type { Child } from './child-options.ts';
+import type { ProcessFacts } from './loader.ts';
 import type { Acceptances, Asking } from './rights/acceptances.ts';
 
 const PackId = Type.Object({ id: Type.String({ pattern: '^[a-z][a-z0-9-]{1,40}$' }) });
@@ -10,7 +10,9 @@ const Hash = Type.String({ pattern: '^[0-9a-f]{64}$', description: 'of the right
 const Process = Type.Object(
   {
     state: Type.String({ description: 'asleep: it has come up before, and starts with the next call' }),
-    ended: Type.Union([Type.String(), Type.Null()], { description: 'how it ended last, in one word such as spinning, out-of-memory, flooding, garbage' }),
+    ended: Type.Union([Type.String(), Type.Null()], {
+      description: 'how it ended last, in one word such as spinning, out-of-memory, flooding, garbage, endless-statement',
+    }),
     cause: Type.Union([Type.String(), Type.Null()]),
     restarts: Type.Integer(),
     pid: Type.Union([Type.Integer(), Type.Null()]),
@@ -30,7 +32,7 @@ const PackRights = Type.Object({
   refused: Type.Union([Type.String(), Type.Null()], { description: 'why these rights cannot be accepted; null: an administrator can' }),
 });
 
-type ProcessOf = (id: string) => Pick<Child, 'state' | 'cause' | 'causeKind' | 'restarts' | 'pid'> | undefined;
+type ProcessOf = (id: string) => ProcessFacts | undefined;
 
 const shownProcess = (child: ReturnType<ProcessOf>): Static<typeof Process> | null =>
   child === undefined

@@ -90,7 +90,8 @@ function giveWay(pid: number): void {
   }
 }
 
-function started([command, ...args]: readonly string[], env: Record<string, string>): Promise<Spawned> {
+/** A process that gives way to svc, with a channel beside its output. */
+export function started([command, ...args]: readonly string[], env: Record<string, string>): Promise<Spawned> {
   return new Promise((resolve, reject) => {
     const child = spawn(command!, args, { env, stdio: ['ignore', 'pipe', 'pipe', 'pipe'], cwd: '/' });
     // Stays for the life of the process: a failing `kill` is told here too, and must not end the host.

@@ -143,7 +143,7 @@ const isTrusted = (plugin: string, part: string): boolean => trusted[plugin]?.in
 /** Runs in the restricted process of a pack and never in this one, so it may do there what it likes. */
 const isInsidePack = (path: string): boolean => path.startsWith('plugins/packs/inside/');
 
-/** Opens a database that is not the one of svc, in a thread: the tables of one pack, an index of documents. */
+/** Opens a database that is not the one of svc, in a thread or process: the tables of one pack, an index of documents. */
 const openOfItsOwn: Readonly<Record<string, string>> = {
   'plugins/packs/tables/pack-tables.ts': 'better-sqlite3',
   'plugins/knowledge/search/index-file.ts': 'better-sqlite3',
@@ -180,7 +180,7 @@ const browsersKnowOnlyThePage: Rule = ({ path, code, imports }) => {
 };
 
 const insideOfPacksStaysThere: Rule = ({ path, imports }) =>
-  isInsidePack(path) || path === 'plugins/packs/pack-worker.ts'
+  isInsidePack(path) || /^plugins\/packs\/(?:pack|tables)-worker\.ts$/.test(path)
     ? []
     : imports
         .filter(({ specifier }) => isInsidePack(target(path, specifier) ?? ''))

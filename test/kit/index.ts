@@ -1,6 +1,6 @@
 import 'reflect-metadata';
 
-import { mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
@@ -63,6 +63,16 @@ export interface TestHost {
   stop(): Promise<void>;
 }
 
+/** An installation without anything of its own but the packages, which processes of packs look for in it. */
+function emptyProduct(dataDir: string): string {
+  const root = join(dataDir, 'no-product');
+  mkdirSync(root, { recursive: true });
+  if (!existsSync(join(root, 'node_modules'))) {
+    symlinkSync(join(testedRoot, 'node_modules'), join(root, 'node_modules'));
+  }
+  return root;
+}
+
 /** Starts a house with these plugins alone; it stops by itself when the test `t` ends. */
 export async function startTestHost(t: Pick<TestContext, 'after'>, options: TestHostOptions): Promise<TestHost> {
   const dataDir = options.dataDir ?? mkdtempSync(join(tmpdir(), 'svc-test-'));
@@ -74,7 +84,7 @@ export async function startTestHost(t: Pick<TestContext, 'after'>, options: Test
       empty = census(parts);
     },
     bundler: sourceBundler,
-    product: { ...productFromSource(testedRoot), root: join(dataDir, 'no-product') },
+    product: { ...productFromSource(testedRoot), root: emptyProduct(dataDir) },
     environment: { SVC_HTTP_ADDR: '127.0.0.1:0', SVC_DATA_DIR: dataDir, SVC_LOG_FORMAT: 'json', ...options.environment },
     sources: {
       embedded: [],

@@ -12,8 +12,10 @@ export interface TablesData {
 
 const pageBytes = 4_096;
 const maxRows = 10_000;
+/** Of an answer, whatever its rows are. */
+const maxAnswerBytes = 4 * 1024 * 1024;
 
-/** The tables of one pack: a database file that nothing else is in, in a thread that nothing else runs in. */
+/** The tables of one pack: a database file that nothing else is in, in a process that nothing else runs in. */
 export class PackTables {
   readonly #database: Database.Database;
 
@@ -22,6 +24,8 @@ export class PackTables {
     this.#database.pragma('journal_mode = WAL');
     this.#database.pragma('synchronous = FULL');
     this.#database.pragma('trusted_schema = OFF');
+    // What a statement sorts would else fill the disk, past the room that was granted.
+    this.#database.pragma('temp_store = MEMORY');
     this.#database.pragma(`max_page_count = ${Math.floor((maxMb * 1024 * 1024) / pageBytes)}`);
     this.#migrate(migrations);
   }
@@ -29,8 +33,13 @@ export class PackTables {
   all(input: unknown): readonly unknown[] {
     const { sql, values } = statementOf(input);
     const rows: unknown[] = [];
+    let bytes = 0;
     for (const row of this.#prepared(sql).iterate(...values)) {
       rows.push(row);
+      bytes += sizeOf(row as object);
+      if (bytes > maxAnswerBytes) {
+        throw new SvcError('invalid_argument', `a statement may answer ${maxAnswerBytes / 1024 / 1024} MiB, this one has more: use limit, or fewer columns`);
+      }
       if (rows.length > maxRows) {
         throw new SvcError('invalid_argument', `a statement may answer ${maxRows} rows, this one has more: use limit`);
       }
@@ -88,3 +97,6 @@ export class PackTables {
     }
   }
 }
+
+const sizeOf = (row: object): number =>
+  Object.values(row).reduce<number>((sum, value) => sum + (typeof value === 'string' ? value.length : value instanceof Uint8Array ? value.length * 1.4 : 8), 0);

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test, type TestContext } from 'node:test';
 
-import { isSvcError } from 'svc/sdk';
+import { isSvcError, PackLoader } from 'svc/sdk';
 import { startTestHost, type TestHost, useNoLeaks } from 'svc/testing';
 
 import type { ToolSource } from '../../../plugins/skill/contract.ts';
@@ -116,4 +116,58 @@ test('a child that asks more at once than it may is ended', async (t) => {
   const flood = `() => { const fs = require('node:fs'); for (let id = 1e6; id < 1e6 + 40; id += 1) { const body = Buffer.from(JSON.stringify({ t: 'ask', id, method: 'all', input: ['select 1'] })); const head = Buffer.alloc(4); head.writeUInt32BE(body.length); fs.writeSync(3, Buffer.concat([head, body])); } return new Promise(() => {}); }`;
   const house = await houseWith(t, packOf({ 'mill-flood': flood }, { permissions: { disk_mb: 1 } }));
   await assert.rejects(call(house, 'mill-flood'), unavailable(/asked svc more than 16 things at once/));
+});
+
+async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
+  for (const deadline = Date.now() + 20_000; !(await holds()); await new Promise((resolve) => setTimeout(resolve, 50))) {
+    assert.ok(Date.now() < deadline, 'within 20 s');
+  }
+}
+
+const endless = 'with recursive c(x) as (select 1 union all select x + 1 from c) select count(*) as n from c';
+
+test('a statement without an end is ended at its deadline with the process it runs in, and the next one finds the tables as they were', async (t) => {
+  const folder = packOf(
+    {
+      'mill-spin': `(_input, { db }) => db.all(${JSON.stringify(endless)})`,
+      'mill-count': `(_input, { db }) => db.all('select count(*) as n from grains')`,
+      'mill-blob': `async (_input, { db }) => { await db.run("insert into grains (b, f) values (x'00ff', 9e999)"); const [row] = await db.all('select b, f from grains'); return [Buffer.from(row.b).toString('hex'), String(row.f)]; }`,
+    },
+    { permissions: { disk_mb: 4 }, limits: { call_ms: 1_000 } },
+    '',
+    'CREATE TABLE grains (id INTEGER PRIMARY KEY, b BLOB, f REAL) STRICT;',
+  );
+  const house = await houseWith(t, folder);
+  assert.deepEqual(await call(house, 'mill-blob'), ['00ff', 'Infinity']);
+  await assert.rejects(call(house, 'mill-spin'), unavailable(/.+/));
+  const loader = house.service(PackLoader) as unknown as { processOf(id: string): { causeKind: string; cause: string } };
+  await until(() => loader.processOf('mill').causeKind === 'endless-statement');
+  assert.match(loader.processOf('mill').cause, /the process of its tables was ended: it ran a statement \(with recursive .*\) for more than 750 ms/);
+  await assert.rejects(call(house, 'mill-count'), unavailable(/the tables of mill are backing-off: the process was ended/));
+  let rows: unknown;
+  await until(async () => (rows = await call(house, 'mill-count').catch(() => undefined)) !== undefined);
+  assert.deepEqual(rows, [{ n: 1 }]);
+});
+
+test('a house stops while a statement without an end runs', async (t) => {
+  const folder = packOf(
+    { 'mill-spin': `(_input, { db }) => db.all(${JSON.stringify(endless)})` },
+    { permissions: { disk_mb: 4 }, limits: { call_ms: 60_000, drain_ms: 500 } },
+  );
+  const house = await houseWith(t, folder);
+  const spinning = assert.rejects(call(house, 'mill-spin', {}, undefined, 60_000));
+  await house.stop();
+  await spinning;
+});
+
+test('a pack whose migration fails or has no end does not come up', async (t) => {
+  for (const [sql, why] of [
+    ['CREATE TABLE a (b); CREATE TABLE a (b);', /the tables of mill cannot be opened: .*already exists/],
+    [`CREATE TABLE a AS ${endless};`, /the process of its tables was ended: it ran its migrations for more than 1125 ms/],
+  ] as const) {
+    const house = await startTestHost(t, { plugins: ['packs', packOf({}, { permissions: { disk_mb: 4 }, limits: { activate_ms: 1_500 } }, '', sql)] });
+    const { state, cause } = house.host.explain('mill');
+    assert.equal(state, 'failed', cause);
+    assert.match(cause!, why);
+  }
 });
