@@ -1,46 +1,40 @@
-import { readdir, stat } from 'node:fs/promises';
+import { lstat, opendir, realpath } from 'node:fs/promises';
 import { join } from 'node:path';
 
-import { type Logger, messageOf, type Principal } from 'svc/sdk';
+import { type Logger, messageOf, type Principal, SvcError } from 'svc/sdk';
 
 import { limits } from './archive/entry-list.ts';
 import type { PackBook } from './pack-book.ts';
 
+type Book = Pick<PackBook, 'list' | 'existing' | 'link' | 'troubled'>;
+
 /** Packs whose authors work on them: a folder that has changed is installed again, with the rights that it has already. */
 export class FollowedFolders {
-  readonly #book: Pick<PackBook, 'list' | 'link'>;
+  readonly #book: Book;
   readonly #log: Logger;
   /** Of each folder, as it was when it was installed last. */
   readonly #stamps = new Map<string, string>();
 
-  constructor(book: Pick<PackBook, 'list' | 'link'>, log: Logger) {
+  constructor(book: Book, log: Logger) {
     this.#book = book;
     this.#log = log;
   }
 
   async look(signal: AbortSignal): Promise<void> {
-    for (const { packId, linked, lock, installedBy } of this.#book.list()) {
-      const stamp = linked === undefined ? undefined : await stampOf(linked).catch((error: unknown) => `not read: ${messageOf(error)}`);
-      const before = this.#stamps.get(packId);
-      if (linked === undefined || stamp === undefined || stamp === before) {
+    for (const { packId, linked } of this.#book.list()) {
+      if (linked === undefined) {
+        continue;
+      }
+      const stamp = await stampOf(linked).catch((error: unknown) => `not read: ${messageOf(error)}`);
+      if (stamp === this.#stamps.get(packId)) {
         continue;
       }
       this.#stamps.set(packId, stamp);
       // At the first look what is installed may be older, too; content that is the same costs nothing.
       try {
-        const by: Principal = { kind: 'system', id: installedBy, role: 'admin', grants: ['*'] };
-        const reason = 'a folder that its author is at work on';
-        const asked = await this.#book.link(linked, { by, reason }, signal);
-        const { rights_hash: rights } = asked.preview.lock;
-        if (asked.pack === undefined && rights === lock.rights_hash) {
-          await this.#book.link(linked, { by, reason, confirm: asked.preview.confirm }, signal);
-        } else if (asked.pack === undefined) {
-          this.#log.warn(
-            { event: 'marketplace.link_waits', pack: packId, needs: asked.preview.needs },
-            'a linked folder asks for other rights than it has; link it again to grant them',
-          );
-        }
+        this.#book.troubled(packId, await this.#follow(packId, linked, signal));
       } catch (error) {
+        this.#book.troubled(packId, `its folder cannot be installed as it is: ${messageOf(error)}`);
         this.#log.warn(
           { event: 'marketplace.link_not_installed', pack: packId, folder: linked, cause: messageOf(error) },
           'a linked folder cannot be installed as it is; the version before serves',
@@ -48,17 +42,56 @@ export class FollowedFolders {
       }
     }
   }
+
+  /** What keeps the folder from being installed by itself: what an administrator has not said yes to. */
+  async #follow(packId: string, linked: string, signal: AbortSignal): Promise<string | undefined> {
+    const real = await realpath(linked).catch(() => undefined);
+    if (real !== linked) {
+      throw new SvcError('conflict', `${real === undefined ? 'it is gone' : 'a link leads to where it was'}; link the folder itself again`, {
+        reason: 'marketplace.link_moved',
+      });
+    }
+    const { lock, installedBy } = this.#book.existing(packId);
+    const by: Principal = { kind: 'system', id: installedBy, role: 'admin', grants: ['*'] };
+    const asked = await this.#book.link(linked, { by, onlyOf: packId }, signal);
+    if (asked.pack !== undefined) {
+      return undefined;
+    }
+    const { rights_hash: rights, verdict, content_hash: hash } = asked.preview.lock;
+    if (hash === lock.content_hash) {
+      return undefined;
+    }
+    if (rights === lock.rights_hash && verdict === 'pass') {
+      await this.#book.link(linked, { by, confirm: asked.preview.confirm, onlyOf: packId }, signal);
+      return undefined;
+    }
+    this.#log.warn(
+      { event: 'marketplace.link_waits', pack: packId, needs: asked.preview.needs },
+      'what a linked folder has become has to be confirmed; link it again, the version before serves',
+    );
+    return `its folder waits to be confirmed, by linking it again: ${asked.preview.needs.join('; ')}`;
+  }
 }
 
-/** Changes whenever a file of the folder does. */
-async function stampOf(folder: string): Promise<string> {
-  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
-  const own = entries.filter((entry) => entry.isFile() && !/\/(?:node_modules|\.git|dist)(?:\/|$)/.test(`${entry.parentPath}/`));
-  const parts = await Promise.all(
-    own.slice(0, limits.entries).map(async ({ parentPath, name }) => {
-      const { size, mtimeMs } = await stat(join(parentPath, name));
-      return `${parentPath}/${name} ${size} ${mtimeMs}`;
-    }),
-  );
+/** Changes whenever a file of the folder does; not read beyond what a pack may have. */
+async function stampOf(root: string): Promise<string> {
+  const parts: string[] = [];
+  const folders = [root];
+  for (let folder = folders.pop(); folder !== undefined; folder = folders.pop()) {
+    for await (const entry of await opendir(folder)) {
+      if (entry.name === 'node_modules' || entry.name === '.git' || (folder === root && /^(?:dist|test)$/.test(entry.name))) {
+        continue;
+      }
+      const path = join(folder, entry.name);
+      if (entry.isDirectory()) {
+        folders.push(path);
+      }
+      const { size, mtimeMs, ino } = await lstat(path);
+      parts.push(entry.isDirectory() ? `${path}/` : `${path} ${size} ${mtimeMs} ${ino}`);
+      if (parts.length > limits.entries) {
+        return `more than ${limits.entries} entries`;
+      }
+    }
+  }
   return parts.toSorted().join('\n');
 }

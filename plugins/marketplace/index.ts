@@ -45,7 +45,7 @@ export default definePlugin({
     const installed = new InstalledPacks();
     (await store.all()).forEach((pack) => installed.put(pack));
     const registries = new Registries({ store: new RegistryStore(tables), fetch, clock, log });
-    const sources = new Sources(fetch, registries);
+    const sources = new Sources(fetch, registries, resolve(data, '..'));
     const traces = ctx.extend.open(PackTraces);
     const forget = async (pack: GonePack): Promise<void> => {
       for (const { value } of traces.list()) {

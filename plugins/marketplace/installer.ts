@@ -48,6 +48,8 @@ export interface Word {
   readonly confirm?: string | undefined;
   /** For packs that the scan does not let pass. */
   readonly reason?: string | undefined;
+  /** Without people at hand: what is installed of this pack is replaced, and nothing else. */
+  readonly onlyOf?: string;
 }
 
 const pressMs = 60_000;
@@ -87,6 +89,9 @@ export class Installer {
       const { switcher, press } = this.#parts;
       try {
         const pressed = await this.#press(fetched, switcher.staged(token));
+        if (word.onlyOf !== undefined && pressed.id !== word.onlyOf) {
+          throw new SvcError('conflict', `it is the pack ${pressed.id} now, and was ${word.onlyOf}`, { reason: 'marketplace.other_pack' });
+        }
         const preview = await this.#weigh(pressed, fetched);
         const ask = this.#objection(preview, word);
         return ask === undefined ? await this.#put(preview, token, word, linked) : { pack: undefined, preview, message: ask };

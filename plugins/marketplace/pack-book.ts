@@ -42,6 +42,8 @@ export interface PackBookParts {
 /** Everything that may be done with packs. */
 export class PackBook {
   readonly #parts: PackBookParts;
+  /** Why the folder of a linked pack is not what serves. */
+  readonly #troubles = new Map<string, string>();
 
   constructor(parts: PackBookParts) {
     this.#parts = parts;
@@ -57,6 +59,18 @@ export class PackBook {
 
   statusOf(packId: string): PluginStatus | undefined {
     return this.#parts.switcher.statusOf(packId);
+  }
+
+  troubleOf(packId: string): string | undefined {
+    return this.#troubles.get(packId);
+  }
+
+  troubled(packId: string, trouble: string | undefined): void {
+    if (trouble === undefined) {
+      this.#troubles.delete(packId);
+    } else {
+      this.#troubles.set(packId, trouble);
+    }
   }
 
   async preview(wanted: Wanted, signal: AbortSignal): Promise<Preview> {
@@ -84,7 +98,12 @@ export class PackBook {
   /** Installs a folder of this machine and follows it: what is saved there serves a moment later. */
   async link(folder: string, word: Word, signal: AbortSignal): Promise<Outcome> {
     const { sources, installer } = this.#parts;
-    return await installer.install(await sources.bring({ folder }, signal), word, folder);
+    const fetched = await sources.bring({ folder }, signal);
+    const outcome = await installer.install(fetched, word, fetched.origin.from);
+    if (outcome.pack !== undefined) {
+      this.#troubles.delete(outcome.pack.packId);
+    }
+    return outcome;
   }
 
   rollback(packId: string, by: Principal): Promise<Installed> {
@@ -105,6 +124,7 @@ export class PackBook {
 
   async uninstall(packId: string, keepData: boolean, by: Principal): Promise<void> {
     await this.#parts.installer.uninstall(packId, keepData, by);
+    this.#troubles.delete(packId);
   }
 
   setCeiling(packId: string, ceiling: Ceiling): Promise<Installed> {

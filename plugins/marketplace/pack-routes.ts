@@ -20,7 +20,7 @@ import {
   WantedInstall,
   WantedPack,
 } from './shapes.ts';
-import { problemsOf, shownDetail, shownHistory, shownPack, shownPreview } from './shown.ts';
+import { problemsOf, shownDetail, shownHistory, shownPack, shownPreview, type Standing } from './shown.ts';
 import type { Installed } from './tables.ts';
 
 const Params = Type.Object({ pack_id: PackId });
@@ -34,15 +34,15 @@ function forAdministrators(principal: Principal, folder: string | undefined): vo
 }
 
 export const packRoutes = (book: PackBook): readonly RouteDeclaration[] => {
-  const shown: Show = (pack) => shownPack(pack, book.statusOf(pack.packId));
-  const answer: Answer = ({ note }, outcome) => {
+  const shown: Show = (pack, principal) => shownPack(pack, standingOf(book, pack, principal));
+  const answer: Answer = ({ note, principal }, outcome) => {
     const { preview } = outcome;
     const { id, version, verdict, content_hash: hash, rights } = preview.lock;
     note({ resourceType: 'pack', resourceId: id, after: { version, verdict, content_hash: hash, rights } });
     if (outcome.pack === undefined) {
       throw new SvcError('conflict', outcome.message, { reason: 'marketplace.confirm', details: problemsOf(preview) });
     }
-    return { ...shown(outcome.pack), warnings: [...preview.warnings] };
+    return { ...shown(outcome.pack, principal), warnings: [...preview.warnings] };
   };
   return [
     ...listedRoutes(book, shown),
@@ -98,7 +98,14 @@ export const packRoutes = (book: PackBook): readonly RouteDeclaration[] => {
   ];
 };
 
-type Show = (pack: Installed) => Static<typeof InstalledShape>;
+/** Where things lie on the machine is for those who may do everything. */
+const standingOf = (book: PackBook, { packId }: Installed, { grants }: Principal): Standing => ({
+  status: book.statusOf(packId),
+  trouble: book.troubleOf(packId),
+  isForAdministrators: grants.includes('*'),
+});
+
+type Show = (pack: Installed, principal: Principal) => Static<typeof InstalledShape>;
 
 const listedRoutes = (book: PackBook, shown: Show): readonly RouteDeclaration[] => [
   listRoute({
@@ -106,7 +113,12 @@ const listedRoutes = (book: PackBook, shown: Show): readonly RouteDeclaration[] 
     access: 'any',
     summary: 'List installed packs',
     items: InstalledShape,
-    handle: ({ page }) => pageOfList(book.list().map(shown), ({ pack_id: id }) => id, page),
+    handle: ({ page, principal }) =>
+      pageOfList(
+        book.list().map((pack) => shown(pack, principal)),
+        ({ pack_id: id }) => id,
+        page,
+      ),
   }),
   route({
     method: 'GET',
@@ -116,11 +128,14 @@ const listedRoutes = (book: PackBook, shown: Show): readonly RouteDeclaration[] 
     params: Params,
     response: InstalledDetail,
     errors: ['not_found'],
-    handle: ({ params }) => shownDetail(book.existing(params.pack_id), book.statusOf(params.pack_id)),
+    handle({ params, principal }) {
+      const pack = book.existing(params.pack_id);
+      return shownDetail(pack, standingOf(book, pack, principal));
+    },
   }),
 ];
 
-type Answer = (call: Pick<Call, 'note'>, outcome: Outcome) => Static<typeof InstallAnswer>;
+type Answer = (call: Pick<Call, 'note' | 'principal'>, outcome: Outcome) => Static<typeof InstallAnswer>;
 
 /** From where a pack came before, or will come again. */
 const againRoutes = (book: PackBook, answer: Answer): readonly RouteDeclaration[] => [
@@ -171,7 +186,7 @@ const stateRoutes = (book: PackBook, shown: Show): readonly RouteDeclaration[] =
         const before = book.existing(params.pack_id).lock.version;
         const pack = await book[verb](params.pack_id, principal);
         note({ resourceType: 'pack', resourceId: params.pack_id, before: { version: before }, after: { version: pack.lock.version } });
-        return shown(pack);
+        return shown(pack, principal);
       },
     }),
   ),
@@ -184,10 +199,10 @@ const stateRoutes = (book: PackBook, shown: Show): readonly RouteDeclaration[] =
     body: CeilingShape,
     response: InstalledShape,
     errors: ['not_found', 'conflict'],
-    async handle({ params, body, note }) {
+    async handle({ params, body, principal, note }) {
       const { ceiling: before } = book.existing(params.pack_id);
       note({ resourceType: 'pack', resourceId: params.pack_id, before, after: body });
-      return shown(await book.setCeiling(params.pack_id, body));
+      return shown(await book.setCeiling(params.pack_id, body), principal);
     },
   }),
   route({
@@ -199,10 +214,10 @@ const stateRoutes = (book: PackBook, shown: Show): readonly RouteDeclaration[] =
     body: AdmittedShape,
     response: InstalledShape,
     errors: ['not_found'],
-    async handle({ params, body, note }) {
+    async handle({ params, body, principal, note }) {
       const { admitted: before } = book.existing(params.pack_id);
       note({ resourceType: 'pack', resourceId: params.pack_id, before, after: body });
-      return shown(await book.admit(params.pack_id, { personas: body.personas, servers: body.mcp_servers }));
+      return shown(await book.admit(params.pack_id, { personas: body.personas, servers: body.mcp_servers }), principal);
     },
   }),
   route({

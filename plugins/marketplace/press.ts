@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { closeSync, fsyncSync, mkdirSync, openSync, rmSync, writeFileSync } from 'node:fs';
+import { closeSync, fsyncSync, mkdirSync, openSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
 import { SvcError } from 'svc/sdk';
@@ -86,7 +86,7 @@ const isNoise = (name: string): boolean =>
 
 /** The same look at what lies in a folder already. */
 export function look({ folder, lock }: { readonly folder: string; readonly lock: Pick<Pressed, 'manifest' | 'servers'> }): ScanReport {
-  return scan(readFolder(folder), declaredHosts(lock.manifest, lock.servers));
+  return scan(ownFolder(folder), declaredHosts(lock.manifest, lock.servers));
 }
 
 /** What a pack says that it asks: by svc, and by its MCP servers. */
@@ -98,17 +98,20 @@ function declaredHosts({ permissions }: Pressed['manifest'], servers: Pressed['s
 
 /** A second copy of a folder, on the disk before this returns. */
 export function copyFolder({ from, to }: { readonly from: string; readonly to: string }): string {
-  const files = readFolder(from);
+  const files = ownFolder(from);
   writeAll(files, to);
   return hashOf(listOf(files));
 }
 
 export const removeFolder = (folder: string): void => rmSync(folder, { recursive: true, force: true });
 
+/** What svc has written itself: copies of its data folder may share its files. */
+const ownFolder = (folder: string): PackFiles => readFolder({ root: realpathSync(folder), path: '', isForeign: false });
+
 function filesOf(content: PackContent, path: string): PackFiles {
   switch (content.kind) {
     case 'folder':
-      return readFolder(join(content.path, path));
+      return readFolder({ root: content.path, path, isForeign: true });
     case 'git':
       return filesOfCommit(Buffer.from(content.bytes), content.commit, path);
     case 'archive': {

@@ -15,10 +15,10 @@ export const registryRoutes = (registries: Registries, installed: InstalledPacks
     access: 'any',
     summary: 'List registries: where packs are offered, and whether that is signed',
     items: RegistryShape,
-    async handle({ page }) {
+    async handle({ page, principal }) {
       const rows = await registries.list();
       return pageOfList(
-        rows.map((row) => shownRegistry(row, registries.content(row))),
+        rows.map((row) => shownRegistry(row, registries.content(row), principal.grants.includes('*'))),
         ({ name }) => name,
         page,
       );
@@ -36,7 +36,7 @@ export const registryRoutes = (registries: Registries, installed: InstalledPacks
     async handle({ body: { name, url, public_key: key }, principal, note }) {
       const row = await registries.add({ name, address: url, key, by: principal.id });
       note({ resourceType: 'registry', resourceId: name, after: { url, signed: key !== undefined } });
-      return shownRegistry(row, registries.content(row));
+      return shownRegistry(row, registries.content(row), true);
     },
   }),
   route({
@@ -49,10 +49,10 @@ export const registryRoutes = (registries: Registries, installed: InstalledPacks
     status: 200,
     timeoutMs: readMs,
     errors: ['not_found'],
-    async handle({ params, note }) {
+    async handle({ params, principal, note }) {
       const row = await registries.refresh(params.name);
       note({ resourceType: 'registry', resourceId: params.name, after: { error: row.error } });
-      return shownRegistry(row, registries.content(row));
+      return shownRegistry(row, registries.content(row), principal.grants.includes('*'));
     },
   }),
   route({

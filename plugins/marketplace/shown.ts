@@ -79,11 +79,40 @@ function stateOf(status: PluginStatus | undefined): { readonly state: 'active' |
   }
 }
 
-export const shownPack = (pack: Installed, status: PluginStatus | undefined): Static<typeof InstalledShape> => ({
+/** What svc knows of a pack at this moment, beside what is installed. */
+export interface Standing {
+  readonly status: PluginStatus | undefined;
+  /** Why the folder that it follows is not what serves. */
+  readonly trouble: string | undefined;
+  /** Who looks may know where things lie on the machine of svc. */
+  readonly isForAdministrators: boolean;
+}
+
+const somewhere = 'a folder of the machine of svc';
+
+const withoutPaths = (text: string): string => text.replaceAll(/(?<![\w/:.])\/(?:[^\s/'":]{1,255}\/)+/g, '');
+
+function placed(
+  pack: Installed,
+  { status, trouble, isForAdministrators }: Standing,
+): Pick<Static<typeof InstalledShape>, 'source' | 'linked' | 'state' | 'error'> {
+  const { origin } = pack.lock;
+  const { state, error: cause } = stateOf(status);
+  const error = cause ?? trouble ?? null;
+  return isForAdministrators
+    ? { source: { ...origin }, linked: pack.linked ?? null, state, error }
+    : {
+        source: { ...origin, ...(origin.kind === 'folder' && { from: somewhere }) },
+        linked: pack.linked === undefined ? null : somewhere,
+        state,
+        error: error === null ? null : withoutPaths(error),
+      };
+}
+
+export const shownPack = (pack: Installed, standing: Standing): Static<typeof InstalledShape> => ({
   ...about(pack.lock),
-  ...stateOf(status),
+  ...placed(pack, standing),
   version_before: pack.before?.version ?? null,
-  linked: pack.linked ?? null,
   ceiling: structuredClone(pack.ceiling) as Static<typeof InstalledShape>['ceiling'],
   admitted: { personas: [...pack.admitted.personas], mcp_servers: [...pack.admitted.servers] },
   installed_by: pack.installedBy,
@@ -91,20 +120,20 @@ export const shownPack = (pack: Installed, status: PluginStatus | undefined): St
   updated_at: timestamp(pack.updatedAt),
 });
 
-export const shownDetail = (pack: Installed, status: PluginStatus | undefined): Static<typeof InstalledDetail> => ({
-  ...shownPack(pack, status),
+export const shownDetail = (pack: Installed, standing: Standing): Static<typeof InstalledDetail> => ({
+  ...shownPack(pack, standing),
   files: pack.lock.files.map((file) => ({ ...file })),
   content_hash: pack.lock.content_hash,
 });
 
-export const shownRegistry = (row: RegistryRow, { title, format, offers }: RegistryContent): Static<typeof RegistryShape> => ({
+export const shownRegistry = (row: RegistryRow, { title, format, offers }: RegistryContent, isForAdministrators: boolean): Static<typeof RegistryShape> => ({
   name: row.name,
-  url: row.address,
+  url: row.address.startsWith('/') && !isForAdministrators ? somewhere : row.address,
   ...{ title, format },
   packs: offers.length,
   signed: row.public_key !== null,
   public_key: row.public_key,
-  error: row.error,
+  error: row.error === null || isForAdministrators ? row.error : withoutPaths(row.error),
   refreshed_at: orTime(row.refreshed_at),
   added_by: row.added_by,
   added_at: timestamp(row.added_at),

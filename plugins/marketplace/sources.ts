@@ -5,6 +5,7 @@ import { type PluginContext, SvcError } from 'svc/sdk';
 
 import { limits } from './archive/entry-list.ts';
 import { readArchive } from './archive/arrived.ts';
+import { realFolder } from './archive/read-folder.ts';
 import { SmartHttp } from './git/smart-http.ts';
 import type { PackContent } from './press.ts';
 import { isSecure, isSigned, type Registries } from './registry/registries.ts';
@@ -51,9 +52,12 @@ export class Sources {
   readonly #fetch: PluginContext['fetch'];
   readonly #registries: Registries;
   readonly #git: SmartHttp;
+  /** Folder of svc itself. */
+  readonly #data: string;
 
-  constructor(fetch: PluginContext['fetch'], registries: Registries) {
+  constructor(fetch: PluginContext['fetch'], registries: Registries, data: string) {
     this.#fetch = fetch;
+    this.#data = data;
     this.#registries = registries;
     this.#git = new SmartHttp(fetch);
   }
@@ -83,7 +87,7 @@ export class Sources {
       const bytes = await this.#archive(url, sha256, signal);
       return { ...plain, content: { kind: 'archive', bytes }, origin: { kind: 'url', from: url, path }, sha256, pinned: true };
     }
-    return git === undefined ? fromFolder(folder!, path, plain) : await this.#fromGit(git, plain, signal);
+    return git === undefined ? this.#fromFolder(folder!, path, plain) : await this.#fromGit(git, plain, signal);
   }
 
   /** Bytes that came with the request itself. */
@@ -150,7 +154,7 @@ export class Sources {
         }
         return {
           ...plain,
-          content: { kind: 'folder', path: folderOf(address) },
+          content: { kind: 'folder', path: this.#outside(realFolder(folderOf(address))) },
           path: source.path,
           sha256: null,
           signedBy: null,
@@ -192,6 +196,27 @@ export class Sources {
     };
   }
 
+  #fromFolder(folder: string, path: string, plain: Omit<Fetched, 'content' | 'origin' | 'sha256' | 'pinned'>): Fetched {
+    if (!folder.startsWith('/')) {
+      throw invalid('a folder is named by its absolute path on the machine of svc');
+    }
+    // Once: where a link on the way leads to later makes no difference.
+    const real = this.#outside(realFolder(folder));
+    const name = join(real, path)
+      .split('/')
+      .findLast((part) => part !== '');
+    return { ...plain, name, content: { kind: 'folder', path: real }, origin: { kind: 'folder', from: real, path }, sha256: null, pinned: true };
+  }
+
+  /** Keys and packs of others are no source of a pack. */
+  #outside(folder: string): string {
+    const data = realFolder(this.#data);
+    if (folder === data || folder.startsWith(`${data}/`)) {
+      throw invalid('a folder below the data folder of svc is no source of a pack; copy the pack to another place');
+    }
+    return folder;
+  }
+
   async #archive(url: string, sha256: string, signal: AbortSignal, registry = ''): Promise<Uint8Array> {
     const bytes = url.startsWith('/') ? readArchive(url, folderOf(registry)) : await this.#download(url, signal);
     const actual = sha256Of(bytes);
@@ -214,13 +239,3 @@ export class Sources {
 
 /** Of a registry on this machine, whose address may be that of its index. */
 const folderOf = (address: string): string => (address.endsWith('.json') ? dirname(address).replace(/\/\.claude-plugin$/, '') : address);
-
-function fromFolder(folder: string, path: string, plain: Omit<Fetched, 'content' | 'origin' | 'sha256' | 'pinned'>): Fetched {
-  if (!folder.startsWith('/')) {
-    throw invalid('a folder is named by its absolute path on the machine of svc');
-  }
-  const name = join(folder, path)
-    .split('/')
-    .findLast((part) => part !== '');
-  return { ...plain, name, content: { kind: 'folder', path: folder }, origin: { kind: 'folder', from: folder, path }, sha256: null, pinned: true };
-}

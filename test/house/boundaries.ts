@@ -238,7 +238,7 @@ const workersOnlyServe: Rule = ({ path, code, imports }) => {
   const isWorker = /^plugins\/[^/]+\/[^/]+-worker\.ts$/.test(path);
   if (isWorker) {
     const statements = code.split('\n').filter((line) => line.trim() !== '' && !/^(?:import\b|\s|\})/.test(line));
-    const serves = /^(?:void )?serve(?:Thread|Pack|Parser)\(/.test(statements[0] ?? '') && !/^(?:export|const|let|function|class)\b/m.test(code);
+    const serves = /^(?:void )?serve(?:Thread|Pack|Tables|Parser)\(/.test(statements[0] ?? '') && !/^(?:export|const|let|function|class)\b/m.test(code);
     return serves ? [] : ['does more than to call serveThread; keep the open function in a file beside it, so that tests can run it without a thread'];
   }
   return pluginOf(path) !== undefined && (/\bserveThread\b/.test(code) || imports.some(({ specifier }) => specifier.endsWith('-worker.ts')))

@@ -176,7 +176,9 @@ export const isSecure = (address: string): boolean => /^https:\/\/|^http:\/\/(?:
 /** The file of the index: a path may name it, or a folder that has it. */
 function indexOf(path: string): string {
   const file = [path, ...indexFiles.map((name) => join(path, name))].find((one) => existsSync(one) && statSync(one).isFile());
-  if (file === undefined || statSync(file).size > maxBytes) {
+  const size = file === undefined ? 0 : statSync(file).size;
+  // Files of the kernel say that they are empty, and reading one may wait for ever.
+  if (file === undefined || size === 0 || size > maxBytes) {
     throw new SvcError(
       'invalid_argument',
       `there is no index in ${path}: a registry has ${indexFiles.join(' or ')}, of at most ${maxBytes / 1024 / 1024} MiB`,

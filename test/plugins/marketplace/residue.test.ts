@@ -81,8 +81,8 @@ test('a pack that had everything, used in every way, leaves no row and no file b
     assert.equal(reply.status, status, `${asked[0]} ${asked[1]}: ${JSON.stringify(reply.body)}`);
     return reply.body;
   };
-  // What the first pack of all leaves for good: folders that every pack is in, and the program that runs their code.
-  const first = { 'plugin.json': manifest('first', { entry: 'index.js' }), 'index.js': 'module.exports = {};' };
+  // What the first pack of all leaves for good: folders that every pack is in, and the programs that run their code and have their tables.
+  const first = { 'plugin.json': manifest('first', { entry: 'index.js', permissions: { disk_mb: 1 } }), 'index.js': 'module.exports = {};' };
   assert.equal((await uploadConfirmed(house, first)).status, 201);
   await must(204, 'DELETE', '/marketplace/installed/first');
   await must(204, 'DELETE', '/marketplace/history/first');
