@@ -7,6 +7,7 @@ import type { CeilingSource } from '../gate/contract.ts';
 import type { ServerSource } from '../mcp/contract.ts';
 import type { PackRights } from '../packs/contract.ts';
 import type { PersonaRestraint } from '../persona/contract.ts';
+import { Consent } from './consent.ts';
 import { FollowedFolders } from './followed-folders.ts';
 import { InstalledPacks } from './installed-packs.ts';
 import { Installer } from './installer.ts';
@@ -14,6 +15,7 @@ import { Leftovers } from './leftovers.ts';
 import { PackBook } from './pack-book.ts';
 import { packRoutes } from './pack-routes.ts';
 import { PackStore } from './pack-store.ts';
+import { Quarantine } from './quarantine.ts';
 import { Registries } from './registry/registries.ts';
 import { RegistryStore } from './registry/registry-store.ts';
 import { registryRoutes } from './registry-routes.ts';
@@ -55,7 +57,10 @@ export default definePlugin({
     const leftovers = new Leftovers({ store, data, kept: join(ctx.dataDir, 'kept'), forget, behind: (label, work) => void scope.task(label, work), log });
     const switcher = new Switcher({ store, plugins, leftovers, packs: join(data, '../packs'), home: ctx.dataDir, self: ctx.id, log });
     const catalogue = ctx.services.use(Catalogue);
+    const quarantine = new Quarantine(settings);
+    const consent = new Consent({ rights, settings, quarantine });
     const installer = new Installer({
+      ...{ consent, quarantine, data },
       installed,
       store,
       switcher,
@@ -70,13 +75,14 @@ export default definePlugin({
       ids,
       log,
     });
-    const book = new PackBook({ installed, installer, leftovers, sources, store, switcher, plugins, press, data, log });
+    const book = new PackBook({ quarantine, installed, installer, leftovers, sources, store, switcher, plugins, press, data, log });
 
     const followed = new FollowedFolders(book, log);
     scope.interval('follow linked folders', followMs, (signal) => followed.look(signal));
     ctx.extend.contribute(Ceilings, 'marketplace', installed);
     ctx.extend.contribute(Restraints, 'marketplace', installed);
     ctx.extend.contribute(Servers, 'marketplace', installed);
+    settings.watch('marketplace.blocked_hashes', () => void scope.task('switch off what is blocked by hash', (signal) => book.isolate(signal)));
     ctx.http.routes([...registryRoutes(registries, installed), ...packRoutes(book)]);
     scope.interval('clean up after packs', minuteMs, () => leftovers.cleanAgain());
     scope.interval('read registries again', hourMs, (signal) => registries.refreshAll(signal));
@@ -90,6 +96,7 @@ export default definePlugin({
     scope.task('put in order what was cut off, and look at packs with new rules', async (signal) => {
       try {
         await recovering;
+        await book.isolate(signal);
         await book.rescan(signal);
       } catch (error) {
         log.error({ event: 'marketplace.not_recovered', cause: messageOf(error) }, 'changes of packs that were cut off could not be put in order');

@@ -1,4 +1,6 @@
 import { AsyncResource } from 'node:async_hooks';
+import { existsSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
 
 import {
   type Clock,
@@ -14,17 +16,19 @@ import {
   type ThreadHandle,
 } from 'svc/sdk';
 
-import type { AskedRights, PackRights } from '../packs/contract.ts';
+import type { PackRights } from '../packs/contract.ts';
+import type { Consent, Word } from './consent.ts';
 import type { InstalledPacks } from './installed-packs.ts';
 import type { Leftovers } from './leftovers.ts';
 import type { HistoryEntry, PackStore } from './pack-store.ts';
 import { toolKeysOf } from './layout/svc-pack.ts';
 import type { Pressed } from './press.ts';
 import { type Preview, previewOf } from './preview.ts';
+import type { Quarantine } from './quarantine.ts';
 import type { Fetched } from './sources.ts';
 import { type Declared, reservedIds } from './reserved-ids.ts';
 import type { Switcher } from './switcher.ts';
-import type { Installed, Lock } from './tables.ts';
+import type { Admitted, Installed, Lock } from './tables.ts';
 
 export interface InstallerParts {
   readonly installed: InstalledPacks;
@@ -36,24 +40,19 @@ export interface InstallerParts {
   readonly catalogue: Pick<DeclaredCatalogue, 'personas' | 'skills' | 'actions' | 'routes'>;
   readonly board: Declared['board'];
   readonly rights: Handle<PackRights>;
+  readonly consent: Consent;
+  readonly quarantine: Quarantine;
+  /** Data folders of plugins, by id. */
+  readonly data: string;
   readonly settings: Pick<Settings, 'get'>;
   readonly clock: Clock;
   readonly ids: Ids;
   readonly log: Logger;
 }
 
-/** What whoever asks has said about it. */
-export interface Word {
-  readonly by: Principal;
-  readonly confirm?: string | undefined;
-  /** For packs that the scan does not let pass. */
-  readonly reason?: string | undefined;
-  /** Without people at hand: what is installed of this pack is replaced, and nothing else. */
-  readonly onlyOf?: string;
-}
-
 const pressMs = 60_000;
-const shortestReason = 10;
+/** In the history, of an uninstall. */
+const dataKept = 'its tables and settings are kept';
 
 /** Installed, or what has to be confirmed first. */
 export type Outcome =
@@ -93,7 +92,7 @@ export class Installer {
           throw new SvcError('conflict', `it is the pack ${pressed.id} now, and was ${word.onlyOf}`, { reason: 'marketplace.other_pack' });
         }
         const preview = await this.#weigh(pressed, fetched);
-        const ask = this.#objection(preview, word);
+        const ask = this.#parts.consent.objection(preview, word);
         return ask === undefined ? await this.#put(preview, token, word, linked) : { pack: undefined, preview, message: ask };
       } finally {
         await press.call('remove', switcher.staged(token));
@@ -104,12 +103,13 @@ export class Installer {
   /** The version before in place of this one. */
   rollback(packId: string, by: Principal): Promise<Installed> {
     return this.inTurn(async () => {
-      const { installed, switcher, press, ids } = this.#parts;
+      const { installed, switcher, press, ids, quarantine } = this.#parts;
       const pack = installed.existing(packId);
       const { before } = pack;
       if (before === undefined) {
         throw new SvcError('conflict', `${packId} has no version before this one to go back to`, { reason: 'marketplace.no_version_before' });
       }
+      quarantine.refuse(before);
       const token = ids.token(9);
       const hash = await press.call<string>('copy', { from: switcher.kept(packId, before.content_hash), to: switcher.staged(token) }, { timeoutMs: pressMs });
       if (hash !== before.content_hash) {
@@ -118,7 +118,7 @@ export class Installer {
         });
       }
       return await this.#switch(
-        { ...pack, lock: before, before: pack.lock, updatedAt: this.#parts.clock.now() },
+        { ...pack, lock: before, before: pack.lock, admitted: stillAdmitted(pack, before), updatedAt: this.#parts.clock.now() },
         pack,
         token,
         this.#entry(before, 'rollback', by),
@@ -132,10 +132,16 @@ export class Installer {
       const { lock, before } = installed.existing(packId);
       const exchange = { packId, token: ids.token(9), beforeHash: lock.content_hash };
       const both = [lock, ...(before === undefined ? [] : [before])];
-      const personas = [...new Set(both.flatMap((one) => one.personas))];
-      const tools = [...new Set(both.flatMap(({ manifest }) => toolKeysOf(manifest)))];
+      // A name that its version before had may be that of another pack now.
+      const others = installed.list().filter((other) => other.packId !== packId);
+      const [theirs, theirTools] = [
+        new Set(others.flatMap((other) => other.lock.personas)),
+        new Set(others.flatMap((other) => toolKeysOf(other.lock.manifest))),
+      ];
+      const personas = [...new Set(both.flatMap((one) => one.personas))].filter((name) => !theirs.has(name));
+      const tools = [...new Set(both.flatMap(({ manifest }) => toolKeysOf(manifest)))].filter((key) => !theirTools.has(key));
       await switcher.take(exchange, { keepData, personas, tools }, async () => {
-        await store.leave(packId, this.#entry(lock, 'uninstall', by));
+        await store.leave(packId, this.#entry(lock, 'uninstall', by, keepData ? dataKept : undefined));
         installed.forget(packId);
       });
     });
@@ -153,65 +159,16 @@ export class Installer {
   }
 
   async #weigh(pressed: Pressed, fetched: Fetched): Promise<Preview> {
-    const { rights, installed } = this.#parts;
-    const asked = this.#rightsOf(pressed);
+    const { rights, installed, store } = this.#parts;
+    const asked = this.#parts.consent.rightsOf(pressed);
     const held = pressed.manifest['entry'] === undefined ? [] : [await rights.get().confinement()];
-    return previewOf(pressed, fetched, { ...asked, held }, installed.find(pressed.id));
-  }
-
-  #rightsOf({ manifest, id }: Pressed): AskedRights {
-    const { rights } = this.#parts;
-    if (rights.available) {
-      return rights.get().asked(manifest);
-    }
-    const asks = ['entry', 'routes', 'mounts', 'settings', 'contributes', 'actions'].find((field) => manifest[field] !== undefined);
-    if (asks !== undefined) {
-      throw new SvcError('conflict', `${id} asks for rights ("${asks}"), and what grants rights is not there; bring the plugin packs up`, {
-        reason: 'marketplace.no_rights',
-      });
-    }
-    return { sentences: [], hash: '', refused: undefined };
-  }
-
-  /** What still has to be said before it is installed; throws where nobody can. */
-  #objection({ lock, needs, confirm }: Preview, { by, confirm: said, reason = '' }: Word): string | undefined {
-    const { settings } = this.#parts;
-    const rights = this.#rightsOf(lock);
-    if (rights.refused !== undefined) {
-      throw new SvcError('invalid_argument', `${lock.id} cannot be installed, since it ${rights.refused}`, { reason: 'marketplace.refused_rights' });
-    }
-    if (settings.get<readonly string[]>('marketplace.blocked_hashes').some((hash) => hash === lock.sha256 || hash === lock.content_hash)) {
-      throw new SvcError('forbidden', `${lock.id} is on the list of blocked hashes, the setting marketplace.blocked_hashes`, {
-        reason: 'marketplace.hash_blocked',
-      });
-    }
-    if (lock.verdict === 'block' && !settings.get<boolean>('marketplace.allow_blocked')) {
-      const { file, line, message } = lock.findings[0]!;
-      throw new SvcError(
-        'forbidden',
-        `the scan blocks ${lock.id}: ${file}${line > 0 ? ` line ${line}` : ''} ${message}; the setting marketplace.allow_blocked lets such packs in`,
-        {
-          reason: 'marketplace.scan_blocks',
-          details: lock.findings.slice(0, 20).map((one) => ({ path: `/${one.file}`, message: `${one.severity}: ${one.message}` })),
-        },
-      );
-    }
-    if (said !== confirm && (said !== undefined || needs.length > 0)) {
-      const why = [...(said === undefined ? [] : ['the content differs from what was confirmed']), ...needs];
-      return `${lock.id} ${lock.version} is not installed yet: ${why.join('; ')}. Send the same again with "confirm" once you agree: ${confirm}`;
-    }
-    if ((rights.sentences.length > 0 || lock.verdict !== 'pass') && !by.grants.includes('*')) {
-      throw new SvcError('forbidden', `${lock.id} asks for rights, or the scan did not let it pass: an administrator has to install it`, {
-        reason: 'marketplace.for_administrators',
-      });
-    }
-    return lock.verdict !== 'pass' && reason.trim().length < shortestReason
-      ? `the scan says ${lock.verdict}: say in "reason", in ${shortestReason} letters or more, why ${lock.id} is installed all the same`
-      : undefined;
+    const before = installed.find(pressed.id);
+    const last = before === undefined ? await store.lastOf(pressed.id) : undefined;
+    return previewOf(pressed, fetched, { ...asked, held }, { before, inherits: last?.reason === dataKept ? last.version : undefined });
   }
 
   async #put(preview: Preview, token: string, word: Word, linked: string | undefined): Promise<Outcome> {
-    const { installed, leftovers, rights, clock, settings } = this.#parts;
+    const { installed, leftovers, rights, clock, settings, data, store } = this.#parts;
     const { lock } = preview;
     const old = installed.find(lock.id);
     const now = clock.now();
@@ -221,7 +178,7 @@ export class Installer {
     };
     const same = old?.lock.content_hash === lock.content_hash;
     const pack: Installed = {
-      ...(old ?? fresh),
+      ...(old === undefined ? fresh : { ...old, admitted: stillAdmitted(old, lock) }),
       packId: lock.id,
       ...{ lock, linked, before: same ? old.before : old?.lock, installedBy: word.by.id, installedAt: old?.installedAt ?? now, updatedAt: now },
     };
@@ -232,15 +189,27 @@ export class Installer {
     }
     // Before anything is given to it: what a pack of this id has left takes everything with it.
     await leftovers.cleaned(lock.id);
+    const isNew = old === undefined && !existsSync(join(data, lock.id));
+    if (old === undefined && !isNew && (await store.lastOf(lock.id))?.reason !== dataKept) {
+      throw new SvcError(
+        'conflict',
+        `the data folder of svc has data of "${lock.id}", which no pack has left here: choose another id, or move plugins/${lock.id} of the data folder away`,
+        { reason: 'marketplace.id_away' },
+      );
+    }
     const granted = lock.rights_hash === null || rights.get().isGranted(lock.id, lock.rights_hash);
     if (!granted) {
-      await rights.get().grant(lock.id, this.#rightsOf(lock), word.by.id);
+      await rights.get().grant(lock.id, this.#parts.consent.rightsOf(lock), word.by.id);
     }
     try {
       return { pack: await this.#switch(pack, old, token, this.#entry(lock, old === undefined ? 'install' : 'update', word.by, word.reason)), preview };
     } catch (error) {
       if (!granted) {
         await rights.get().withdraw(lock.id, lock.rights_hash);
+      }
+      if (isNew) {
+        // What it wrote before it failed.
+        rmSync(join(data, lock.id), { recursive: true, force: true });
       }
       throw error;
     }
@@ -274,4 +243,13 @@ export class Installer {
       ...{ reason: reason ?? null, done_by: by.id, done_at: this.#parts.clock.now() },
     };
   }
+}
+
+/** What an administrator let in is what they saw: a server that moved elsewhere has to be let in again. */
+function stillAdmitted({ admitted, lock: from }: Installed, to: Lock): Admitted {
+  const urlIn = (lock: Lock, server: string): string | undefined => lock.servers.find(({ name }) => name === server)?.url;
+  return {
+    personas: admitted.personas.filter((name) => to.personas.includes(name)),
+    servers: admitted.servers.filter((name) => urlIn(to, name) !== undefined && urlIn(to, name) === urlIn(from, name)),
+  };
 }

@@ -15,10 +15,12 @@ import {
 
 import type { Ceiling } from '../gate/contract.ts';
 import type { InstalledPacks } from './installed-packs.ts';
-import type { Installer, Outcome, Word } from './installer.ts';
+import type { Word } from './consent.ts';
+import type { Installer, Outcome } from './installer.ts';
 import type { Leftovers } from './leftovers.ts';
 import type { PackStore } from './pack-store.ts';
 import { connectsItself, type Preview } from './preview.ts';
+import type { Quarantine } from './quarantine.ts';
 import { rulesVersion } from './scan/rules.ts';
 import type { ScanReport } from './scan/scan.ts';
 import type { Sources, Wanted } from './sources.ts';
@@ -32,6 +34,7 @@ export interface PackBookParts {
   readonly sources: Sources;
   readonly store: PackStore;
   readonly switcher: Switcher;
+  readonly quarantine: Quarantine;
   readonly plugins: PluginDirectory;
   readonly press: ThreadHandle;
   /** Data folders of plugins, by id. */
@@ -62,7 +65,8 @@ export class PackBook {
   }
 
   troubleOf(packId: string): string | undefined {
-    return this.#troubles.get(packId);
+    const pack = this.#parts.installed.find(packId);
+    return (pack && this.#parts.quarantine.against(pack.lock)) ?? this.#troubles.get(packId);
   }
 
   troubled(packId: string, trouble: string | undefined): void {
@@ -112,6 +116,7 @@ export class PackBook {
 
   async enable(packId: string): Promise<Installed> {
     const pack = this.existing(packId);
+    this.#parts.quarantine.refuse(pack.lock);
     await this.#parts.plugins.enable(packId);
     return pack;
   }
@@ -171,6 +176,18 @@ export class PackBook {
         rmSync(folder, { recursive: true, force: true });
       }
     });
+  }
+
+  /** What was installed before its hash was on the list is switched off. */
+  async isolate(signal: AbortSignal): Promise<void> {
+    const { plugins, quarantine, log } = this.#parts;
+    for (const { packId, lock } of this.list()) {
+      const cause = quarantine.against(lock);
+      if (cause !== undefined && !signal.aborted && this.statusOf(packId)?.state !== 'disabled') {
+        log.error({ event: 'marketplace.quarantined', pack: packId, cause }, 'an installed pack is on the list of blocked hashes and was switched off');
+        await plugins.disable(packId, { cascade: true });
+      }
+    }
   }
 
   /** What was installed by older rules is looked through again; a pack that would be blocked now is switched off. */

@@ -65,6 +65,11 @@ export class PackStore {
     await this.#tables.write((tx) => tx.insertInto('marketplace_packs').orReplace().values(rowOf(pack)).execute());
   }
 
+  /** The last change of a pack. */
+  lastOf(packId: string): Promise<HistoryRow | undefined> {
+    return this.#tables.read.selectFrom('marketplace_history').selectAll().where('pack_id', '=', packId).orderBy('id', 'desc').limit(1).executeTakeFirst();
+  }
+
   history(packId: string | undefined, page: PageRequest): Promise<Page<HistoryRow>> {
     const all = this.#tables.read.selectFrom('marketplace_history').selectAll();
     return pageOf(packId === undefined ? all : all.where('pack_id', '=', packId), 'id', page);

@@ -33,7 +33,7 @@ export function previewOf(
   pressed: Pressed,
   fetched: Fetched,
   rights: AskedRights & { readonly held: readonly string[] },
-  before: Installed | undefined,
+  { before, inherits }: { readonly before: Installed | undefined; /** The version whose data was kept. */ readonly inherits: string | undefined },
 ): Preview {
   const { origin, sha256, signedBy, signingKey, pinned } = fetched;
   const lock: Lock = {
@@ -55,7 +55,12 @@ export function previewOf(
       : []),
     ...(verdict === 'pass' ? [] : [`the scan says ${verdict}, with ${graver} ${graver === 1 ? 'finding' : 'findings'}`]),
     ...(pinned ? [] : ['its source may change: the commit was not named']),
-    ...(before === undefined ? [] : stepsBack(before.lock, lock)),
+    ...(before === undefined ? [] : [...stepsBack(before.lock, lock), ...otherPersonas(before, difference!)]),
+    ...(inherits === undefined
+      ? []
+      : [
+          `it is given the tables and settings that version ${inherits} has left; where it is a pack of someone else, purge those first (svc market purge ${pressed.id})`,
+        ]),
   ];
   const warnings = [
     ...(signedBy === null ? ['unsigned: no key of a registry vouches for it'] : []),
@@ -75,6 +80,7 @@ export function previewOf(
     findings.map(({ rule, file, line }) => [rule, file, line]),
     servers,
     before?.lock.content_hash ?? null,
+    inherits ?? null,
   ];
   return { lock, difference, needs, warnings, confirm: createHash('sha256').update(JSON.stringify(shown)).digest('hex') };
 }
@@ -88,6 +94,12 @@ function stepsBack(before: Lock, { version, signed_by: signedBy, signing_key: ke
     ...(by !== null && isOtherKey ? [`the installed version is signed by another key, that of ${by}`] : []),
     ...(semver.lt(version, before.version) ? [`it is older than the installed version ${before.version}`] : []),
   ];
+}
+
+/** They were let in as they were. */
+function otherPersonas({ admitted }: Installed, { files }: Difference): readonly string[] {
+  const isChanged = [...files.changed, ...files.added, ...files.removed].some((path) => path.startsWith('agents/'));
+  return isChanged && admitted.personas.length > 0 ? [`it changes files of personas, of which these were let in: ${admitted.personas.join(', ')}`] : [];
 }
 
 function differenceOf(before: Lock, after: Lock): Difference {

@@ -8,7 +8,7 @@ import { readArchive } from './archive/arrived.ts';
 import { realFolder } from './archive/read-folder.ts';
 import { SmartHttp } from './git/smart-http.ts';
 import type { PackContent } from './press.ts';
-import { isSecure, isSigned, type Registries } from './registry/registries.ts';
+import { isSecure, isSigned, refuseUser, type Registries } from './registry/registries.ts';
 import type { OfferSource } from './registry/registry-index.ts';
 import type { Origin, RegistryRow } from './tables.ts';
 
@@ -84,6 +84,7 @@ export class Sources {
       if (url.startsWith('/')) {
         throw invalid('an address begins with https://; a file of this machine is sent by upload');
       }
+      refuseUser(url);
       const bytes = await this.#archive(url, sha256, signal);
       return { ...plain, content: { kind: 'archive', bytes }, origin: { kind: 'url', from: url, path }, sha256, pinned: true };
     }
@@ -175,6 +176,7 @@ export class Sources {
     if (!isSecure(url)) {
       throw invalid('a repository is an https:// address');
     }
+    refuseUser(url);
     const at = commit ?? (await this.#git.resolve(url, ref, signal));
     const bytes = await this.#git.fetchCommit(url, at, signal);
     const name =

@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import { isSea } from 'node:sea';
 
 import { PackTraces } from 'svc/pack-traces';
-import { BuildInfo, definePlugin, defineService, PackLoader, Plugins } from 'svc/sdk';
+import { Board, BuildInfo, definePlugin, defineService, PackLoader, Plugins } from 'svc/sdk';
 
 import type { GateContract } from '../gate/contract.ts';
 import { type Confinement, findConfinement } from './confinement.ts';
@@ -10,6 +10,7 @@ import { PackRights } from './contract.ts';
 import { Loader } from './loader.ts';
 import { packRoutes } from './routes.ts';
 import { Acceptances } from './rights/acceptances.ts';
+import type { Others } from './rights/limits.ts';
 import { Granting } from './rights/granting.ts';
 import { AcceptanceStore, type PacksTables } from './rights/store.ts';
 import { tablesProgram } from './tables/tables-program.ts';
@@ -27,8 +28,19 @@ export default definePlugin({
     const { root } = ctx.services.use(BuildInfo);
     const closed = [dataDir, root];
     const cacheDir = resolve(dataDir, 'cache');
+    const board = ctx.services.use(Board);
+    const others: Others = {
+      folders: closed,
+      reads: (variable, packId) =>
+        board
+          .list()
+          .some(
+            ({ owner, declaration: { env } }) =>
+              owner !== packId && env !== undefined && [env, `${env}_FILE`].some((name) => name === variable || name === `${variable}_FILE`),
+          ),
+    };
     const store = new AcceptanceStore(ctx.db<PacksTables>());
-    const acceptances = new Acceptances(store, await store.all(), ctx.clock, closed);
+    const acceptances = new Acceptances(store, await store.all(), ctx.clock, others);
     let found: Promise<Confinement> | undefined;
     const confinement = (): Promise<Confinement> => (found ??= findConfinement(cacheDir));
     const loader = new Loader({
@@ -45,7 +57,7 @@ export default definePlugin({
       random: () => Buffer.from(ids.token(6), 'base64url').readUIntBE(0, 6) / 2 ** 48,
     });
     ctx.services.provide(PackLoader, () => loader);
-    const granting = new Granting({ acceptances, closed, cacheDir, confinement, runs: (id) => loader.runs(id) });
+    const granting = new Granting({ acceptances, others, cacheDir, confinement, runs: (id) => loader.runs(id) });
     ctx.services.provide(PackRights, () => granting);
     ctx.extend.contribute(PackTraces, 'packs', { forget: ({ packId }) => granting.forget(packId) });
     ctx.http.routes(packRoutes(acceptances, ctx.services.use(Plugins), (id) => loader.processOf(id)));

@@ -2,6 +2,8 @@ import { EntryList, limits, type PackFiles, refused, shown } from '../archive/en
 import { type GitObject, objectsOf } from './pack-objects.ts';
 
 const folderMode = '40000';
+/** Of one folder: a repository may be larger than a pack, and its folders are read on the way to that. */
+const mostEntries = 20_000;
 const fileModes: ReadonlySet<string> = new Set(['100644', '100755', '100664']);
 
 /** The files of one commit out of a packfile; links and submodules are left out by refusing the commit. */
@@ -54,6 +56,9 @@ function entriesOf(tree: Buffer): readonly { readonly mode: string; readonly nam
     const name = tree.toString('latin1', space + 1, nul);
     if (name.includes('/')) {
       throw refused(`${shown(name)} is no name of a file`);
+    }
+    if (found.length >= mostEntries) {
+      throw refused(`a folder of the commit has more than ${mostEntries} entries`);
     }
     found.push({ mode: tree.toString('latin1', at, space), name, id: tree.toString('hex', nul + 1, nul + 21) });
     at = nul + 21;

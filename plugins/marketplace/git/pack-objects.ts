@@ -105,36 +105,42 @@ function inflated(bytes: Buffer, size: number): { readonly data: Buffer; readonl
 /** Deltas may stand on others, which may come later. */
 function namedObjects(raw: ReadonlyMap<number, Raw>): ReadonlyMap<string, GitObject> {
   const named = new Map<string, GitObject>();
-  const whole = new Map<number, GitObject>();
-  const settle = (offset: number, object: GitObject): void => {
-    whole.set(offset, object);
-    named.set(createHash('sha1').update(`${object.kind} ${object.data.length}\0`).update(object.data).digest('hex'), object);
+  const settle = (object: GitObject): string => {
+    const name = createHash('sha1').update(`${object.kind} ${object.data.length}\0`).update(object.data).digest('hex');
+    named.set(name, object);
+    return name;
   };
-  let waiting = [...raw];
+  /** Deltas by what they stand on: each is looked at once, in whatever order they came. */
+  const standing = new Map<number | string, [number, Buffer][]>();
+  const ready: [number, GitObject][] = [];
+  for (const [offset, { kind, base, data }] of raw) {
+    if (kind !== undefined) {
+      ready.push([offset, { kind, data }]);
+    } else {
+      const others = standing.get(base!) ?? [];
+      others.push([offset, data]);
+      standing.set(base!, others);
+    }
+  }
   let bytes = 0;
-  while (waiting.length > 0) {
-    const later: typeof waiting = [];
-    for (const [offset, { kind, base, data }] of waiting) {
-      if (kind !== undefined) {
-        settle(offset, { kind, data });
-        continue;
+  let settled = 0;
+  for (let next = ready.pop(); next !== undefined; next = ready.pop()) {
+    const [offset, object] = next;
+    settled += 1;
+    for (const base of [offset, settle(object)]) {
+      for (const [at, delta] of standing.get(base) ?? []) {
+        const data = applied(object.data, delta);
+        bytes += data.length;
+        if (bytes > mostBytes) {
+          throw refused(`the commit unpacks to more than ${mostBytes / 1024 / 1024} MiB`);
+        }
+        ready.push([at, { kind: object.kind, data }]);
       }
-      const from = typeof base === 'number' ? whole.get(base) : named.get(base!);
-      if (from === undefined) {
-        later.push([offset, { kind, base, data }]);
-        continue;
-      }
-      const made = applied(from.data, data);
-      bytes += made.length;
-      if (bytes > mostBytes) {
-        throw refused(`the commit unpacks to more than ${mostBytes / 1024 / 1024} MiB`);
-      }
-      settle(offset, { kind: from.kind, data: made });
+      standing.delete(base);
     }
-    if (later.length === waiting.length) {
-      throw damaged();
-    }
-    waiting = later;
+  }
+  if (settled < raw.size) {
+    throw damaged();
   }
   return named;
 }

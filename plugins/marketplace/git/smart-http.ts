@@ -1,6 +1,7 @@
 import { type PluginContext, SvcError } from 'svc/sdk';
 
-import { limits } from '../archive/entry-list.ts';
+import { limits, shown } from '../archive/entry-list.ts';
+import { isSecure } from '../registry/registries.ts';
 
 const headers = { 'git-protocol': 'version=2', accept: 'application/x-git-upload-pack-result' };
 const timeoutMs = 120_000;
@@ -40,12 +41,12 @@ export class SmartHttp {
         .find((packet) => packet.toString('latin1', 0, 3) === 'ERR')
         ?.toString('utf8')
         .trim();
-      throw failed(`the repository did not send ${commit.slice(0, 12)}${said === undefined ? '' : `: ${said.slice(4, 200)}`}`);
+      throw failed(`the repository did not send ${commit.slice(0, 12)}${said === undefined ? '' : `: ${shown(said.slice(4, 200))}`}`);
     }
     const bands = packets.slice(from + 1).filter(({ length }) => length > 0);
     const complaint = bands.find(([band]) => band === 3);
     if (complaint !== undefined) {
-      throw failed(`the repository says: ${complaint.toString('utf8', 1, 200).trim()}`);
+      throw failed(`the repository says: ${shown(complaint.toString('utf8', 1, 200).trim())}`);
     }
     return Buffer.concat(bands.filter(([band]) => band === 1).map((packet) => packet.subarray(1)));
   }
@@ -57,6 +58,9 @@ export class SmartHttp {
       headers: { ...headers, 'content-type': 'application/x-git-upload-pack-request' },
       ...{ body, maxBytes, timeoutMs, signal, redirects: 3 },
     });
+    if (!isSecure(reply.url)) {
+      throw failed('the repository redirects to an address without TLS, which can be altered on the way; name its https:// address');
+    }
     if (reply.status !== 200 || reply.headers['content-type'] !== 'application/x-git-upload-pack-result') {
       throw failed(`${new URL(url).host} answered ${reply.status} instead of git; check the address of the repository`);
     }

@@ -1,5 +1,5 @@
 /** Grows with every change of what is looked for: what is installed is looked at again. */
-export const rulesVersion = 2;
+export const rulesVersion = 3;
 
 export type Severity = 'info' | 'review' | 'block';
 
@@ -17,6 +17,8 @@ interface LineRule {
   readonly rule: string;
   readonly severity: Severity;
   readonly form: RegExp;
+  /** Of prose, which goes on in the next line. */
+  readonly isProse?: true;
   readonly message: string;
 }
 
@@ -25,8 +27,14 @@ export const lineRules: readonly LineRule[] = [
   {
     rule: 'fake-prerequisite',
     severity: 'block',
-    form: /\b(?:curl|wget)\b[^|;\n]{0,300}\|\s{0,4}(?:sudo\s{1,4})?(?:ba|z|da)?sh\b/i,
+    form: /\b(?:curl|wget)\b[^|;\n]{0,300}\|\s{0,4}(?:sudo\s{1,4}(?:-\w{1,10}\s{1,4}){0,3})?(?:\/[\w/]{1,40}\/)?(?:(?:ba|z|da|k|fi)?sh\b|(?:python[23]?|node|perl|ruby)\s{0,4}-?\s{0,4}(?:$|[`'"]))/i,
     message: 'has readers pipe a download into a shell',
+  },
+  {
+    rule: 'fake-prerequisite',
+    severity: 'block',
+    form: /(?:\b(?:(?:ba|z|da|k)?sh|source|python[23]?|node|eval)|(?:^|[\s`;&])\.)\s{1,4}(?:-\w{1,10}\s{1,4}){0,3}["']?(?:<\(|\$\(|`)\s{0,4}(?:sudo\s{1,4})?(?:curl|wget)\b/i,
+    message: 'has readers run a download as they get it',
   },
   {
     rule: 'fake-prerequisite',
@@ -67,18 +75,21 @@ export const lineRules: readonly LineRule[] = [
   {
     rule: 'prompt-override',
     severity: 'review',
+    isProse: true,
     form: /\b(?:ignore|disregard|forget|override)\s{1,4}(?:all\s{1,4}|any\s{1,4}|the\s{1,4}|your\s{1,4}){0,3}(?:previous|prior|above|earlier|system|other)\s{1,4}(?:instructions?|prompts?|rules|guidelines|messages?)/i,
     message: 'tells a model to leave its instructions aside',
   },
   {
     rule: 'prompt-override',
     severity: 'review',
+    isProse: true,
     form: /\b(?:do\s{1,4}not|don't|never)\s{1,4}(?:tell|inform|mention\s{1,4}(?:this\s{1,4})?to|alert|notify|ask|show)\s{1,4}(?:this\s{1,4}(?:to\s{1,4})?)?the\s{1,4}(?:user|operator|admin\w*|human)\b(?!\s{1,4}(?:to|for|if|when|about|which|what|whether|how|any|questions))/i,
     message: 'tells a model to hide what it does from its user',
   },
   {
     rule: 'prompt-override',
     severity: 'review',
+    isProse: true,
     form: /\bwithout\s{1,4}(?:asking|telling|informing|confirmation\s{1,4}from|approval\s{1,4}(?:of|from)|the\s{1,4}knowledge\s{1,4}of)\s{1,4}(?:the\s{1,4})?(?:user|operator|admin\w*|human)\b|<\/?(?:system|system-reminder|critical_reminder)>/i,
     message: 'speaks as the system, or past the user',
   },

@@ -1,4 +1,5 @@
 import type { PackFiles } from '../archive/entry-list.ts';
+import { decodedStrings, foldedParagraphs, normalised, type Reading, unpackedBase64 } from './decoded.ts';
 import { type Finding, lineRules, type Severity } from './rules.ts';
 
 export type Verdict = 'pass' | 'review' | 'block';
@@ -82,12 +83,22 @@ function inText(file: string, text: string, hosts: Set<string>): Finding[] {
   const headerEnd = file.endsWith('.json') ? Infinity : file.endsWith('.md') ? text.split('\n', mostHeaderLines).indexOf('---', 1) + 1 : 0;
   for (const { line, number } of linesOf(text)) {
     told.byRules(line, number);
+    const plain = normalised(line);
+    if (plain !== undefined) {
+      told.byRules(plain, number, ' (as it looks)');
+    }
     hidden(number <= headerEnd ? unescaped(line) : line, (severity, message) => told.add('hidden-text', severity, number, message));
     for (const [, host] of line.matchAll(/\bhttps?:\/\/(?:[^\s/@"'<>]{1,100}@)?([a-z0-9.-]{1,200})/gi)) {
       if (host !== undefined && hosts.size < mostHosts * 5) {
         hosts.add(host.toLowerCase().replace(/\.+$/, ''));
       }
     }
+  }
+  for (const reading of foldedParagraphs(text)) {
+    told.byRules(normalised(reading.text) ?? reading.text, reading.line, reading.how, true);
+  }
+  for (const reading of [...decodedStrings(file, text), ...unpackedBase64(text)]) {
+    told.reading(reading);
   }
   return told.findings();
 }
@@ -106,11 +117,22 @@ class Told {
     this.#found.set(key, this.#found.get(key) ?? { rule, severity, file: this.#file, line, message });
   }
 
-  byRules(line: string, number: number): void {
-    for (const { rule, severity, form, message } of lineRules) {
-      if (form.test(line)) {
-        this.add(rule, severity, number, message);
+  byRules(line: string, number: number, how = '', onlyProse = false): void {
+    for (const { rule, severity, form, message, isProse } of lineRules) {
+      if ((isProse === true || !onlyProse) && form.test(line) && !this.#found.has(`${rule} ${message}`)) {
+        this.add(rule, severity, number, `${message}${how}`);
       }
+    }
+  }
+
+  /** What stands in it in another form. */
+  reading({ text, line: number, how }: Reading): void {
+    for (const { line } of linesOf(text)) {
+      this.byRules(normalised(line) ?? line, number, how);
+      hidden(line, (severity, message) => this.add('hidden-text', severity, number, message));
+    }
+    for (const { text: paragraph } of foldedParagraphs(text)) {
+      this.byRules(normalised(paragraph) ?? paragraph, number, how, true);
     }
   }
 
@@ -144,19 +166,26 @@ const unescaped = (line: string): string =>
       })
     : line;
 
+/** Of England, Scotland and Wales: the only ones that are made of tags. */
+const flags = /\u{1F3F4}\u{E0067}\u{E0062}(?:\u{E0065}\u{E006E}\u{E0067}|\u{E0073}\u{E0063}\u{E0074}|\u{E0077}\u{E006C}\u{E0073})\u{E007F}/gu;
+
 /** Signs that people do not see and models read. */
 function hidden(line: string, tell: (severity: Severity, message: string) => void): void {
   if (!/[^\t\r -~]/.test(line)) {
     return;
   }
-  if (/[\u{E0000}-\u{E007F}]/u.test(line.replaceAll(/\u{1F3F4}[\u{E0020}-\u{E007F}]{1,8}/gu, ''))) {
+  if (/[\u{E0000}-\u{E007F}]/u.test(line.replaceAll(flags, ''))) {
     tell('block', 'has Unicode tags, a text that people cannot see');
+  }
+  // One says how the sign before it looks; several in a row say something else.
+  if (/[\uFE00-\uFE0F\u{E0100}-\u{E01EF}]{2}|(?<!\p{Script=Han})[\u{E0100}-\u{E01EF}]/u.test(line)) {
+    tell('block', 'has rows of variation selectors, a text that people cannot see');
   }
   if (/[\u202A-\u202E\u2066-\u2069]/.test(line)) {
     tell('block', 'turns the direction of its text: people and models read different texts');
   }
   // Between emoji a joiner is ordinary, and at the beginning of a file a mark of its encoding.
-  if (/[\u200B\u2060\u180E]|(?<!^)\uFEFF|(?<![\p{Emoji}\uFE0F\p{L}])[\u200C\u200D]/u.test(line)) {
+  if (/[\u200B\u2060-\u2064\u180E\u034F\u115F\u1160\u3164\uFFA0\u2800\uFFF9-\uFFFB]|(?<!^)\uFEFF|(?<![\p{Emoji}\uFE0F\p{L}\p{M}])[\u200C\u200D]/u.test(line)) {
     tell('review', 'has signs without width');
   }
   if (line.includes('\u001B[') || line.includes('\u001B]')) {

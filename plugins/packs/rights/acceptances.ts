@@ -1,6 +1,6 @@
 import { type Clock, type PluginManifest, SvcError } from 'svc/sdk';
 
-import { type ClosedFolders, refusal } from './limits.ts';
+import { type Others, refusal } from './limits.ts';
 import { type Rights, rightsOf } from './rights.ts';
 import type { Acceptance, AcceptanceStore } from './store.ts';
 
@@ -17,15 +17,15 @@ export interface Asking extends Rights {
 export class Acceptances {
   readonly #store: AcceptanceStore;
   readonly #clock: Clock;
-  readonly #closed: ClosedFolders;
+  readonly #others: Others;
   readonly #accepted: Map<string, Map<string, Acceptance>>;
   /** The manifest of each pack that the host asked about last. */
   readonly #asking = new Map<string, Rights & { readonly refused: string | undefined }>();
 
-  constructor(store: AcceptanceStore, accepted: readonly Acceptance[], clock: Clock, closed: ClosedFolders) {
+  constructor(store: AcceptanceStore, accepted: readonly Acceptance[], clock: Clock, others: Others) {
     this.#store = store;
     this.#clock = clock;
-    this.#closed = closed;
+    this.#others = others;
     this.#accepted = new Map();
     accepted.forEach((acceptance) => this.#remember(acceptance));
   }
@@ -34,7 +34,7 @@ export class Acceptances {
   barred(manifest: PluginManifest): string | undefined {
     const { id } = manifest;
     const rights = rightsOf(manifest);
-    const refused = refusal(manifest, this.#closed);
+    const refused = refusal(manifest, this.#others);
     this.#asking.set(id, { ...rights, refused });
     if (refused !== undefined) {
       return `it cannot be accepted, since it ${refused}; change its plugin.json`;

@@ -8,12 +8,12 @@ import { type Confinement, sentenceOf } from '../confinement.ts';
 import type { AskedRights, PackRights } from '../contract.ts';
 import { napFile } from '../nap.ts';
 import type { Acceptances } from './acceptances.ts';
-import { type ClosedFolders, refusal } from './limits.ts';
+import { type Others, refusal } from './limits.ts';
 import { rightsOf } from './rights.ts';
 
 export interface GrantingParts {
   readonly acceptances: Acceptances;
-  readonly closed: ClosedFolders;
+  readonly others: Others;
   readonly cacheDir: string;
   readonly confinement: () => Promise<Confinement>;
   /** Whether a process of the pack is still there. */
@@ -42,7 +42,7 @@ export class Granting implements PackRights {
   asked(written: Readonly<Record<string, unknown>>): AskedRights {
     const manifest = wholeManifest(written);
     const { sentences, hash } = rightsOf(manifest);
-    return { sentences, hash, refused: refusal(manifest, this.#parts.closed) };
+    return { sentences, hash, refused: refusal(manifest, this.#parts.others) };
   }
 
   isGranted(id: string, hash: string): boolean {

@@ -15,8 +15,15 @@ const maxEntries = 50_000;
 /** Folders of svc itself: its data and its installation. */
 export type ClosedFolders = readonly string[];
 
+/** What belongs to others than a pack. */
+export interface Others {
+  readonly folders: ClosedFolders;
+  /** Whether a variable of the environment is that of a setting of someone else, or names its file. */
+  readonly reads: (variable: string, packId: string) => boolean;
+}
+
 /** Why nobody can accept a pack as it is; undefined where an administrator may. */
-export function refusal({ id, mounts, actions, settings, skills, permissions }: PluginManifest, closed: ClosedFolders): string | undefined {
+export function refusal({ id, mounts, actions, settings, skills, permissions }: PluginManifest, { folders, reads }: Others): string | undefined {
   const own = `/api/v1/${id}`;
   const mount = mounts.find((path) => path !== own && !path.startsWith(`${own}/`));
   if (mount !== undefined) {
@@ -35,11 +42,15 @@ export function refusal({ id, mounts, actions, settings, skills, permissions }: 
   if (setting !== undefined) {
     return `reads the setting ${setting[0]}: settings of a pack begin with "${id}.", and their variables with ${prefix}`;
   }
+  const variable = Object.values(settings).find(({ env }) => env !== undefined && reads(env, id))?.env;
+  if (variable !== undefined) {
+    return `reads the variable ${variable}, which belongs to a setting of svc or of another pack: give its setting another name`;
+  }
   const host = permissions.hosts.find((name) => name.startsWith('{') && !Object.hasOwn(settings, name.slice(1, -1)));
   if (host !== undefined) {
     return `asks the host ${host}, and has no such setting`;
   }
-  return permissions.read.map((folder) => closedCause(folder, closed)).find((cause) => cause !== undefined);
+  return permissions.read.map((folder) => closedCause(folder, folders)).find((cause) => cause !== undefined);
 }
 
 /** The real paths of folders that a pack was granted; throws where one leads to what is closed, also by a link inside it. */

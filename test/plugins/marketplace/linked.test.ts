@@ -64,7 +64,8 @@ test('a linked folder that the scan does not let pass stops where an install doe
   const { status, body } = await ask(house, 'POST', '/links', { folder, confirm: confirmOf(asks.body), reason: 'a test of what models are told' });
   assert.deepEqual([status, body.error], [201, null], JSON.stringify(body));
   assert.deepEqual(await skillOf(house, 'notes'), ['first', 'second']);
-  putFiles(folder, { 'plugin.json': manifest('other') });
+  rmSync(join(folder, 'skills'), { recursive: true });
+  putFiles(folder, { 'plugin.json': manifest('other'), 'skills/third/SKILL.md': skillText('third') });
   await until('another pack does not come in by it', async () => /it is the pack other now, and was notes/.test(await errorOf(house, 'notes')));
   assert.equal((await ask(house, 'GET', '/installed/other')).status, 404);
 });

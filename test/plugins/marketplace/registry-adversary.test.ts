@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { generateKeyPairSync, sign } from 'node:crypto';
+import { createPublicKey, generateKeyPairSync, sign, verify } from 'node:crypto';
 import { once } from 'node:events';
 import { symlinkSync } from 'node:fs';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
@@ -181,4 +181,25 @@ test('an index of a stranger is shown in plain letters, one entry for a name, an
   const install = async (id: string) => (await ask(house, 'POST', '/install', { registry: 'claude', pack_id: id })).body.message;
   assert.match(await install('broken'), /cannot be installed: its source is of the kind "archive"/);
   assert.match(await install('inward'), /and not the one that was promised/, 'asked of the registry, and not of this machine');
+});
+
+test('a key whose signatures fit any content is no key of a registry', async (t) => {
+  const house = await startMarket(t);
+  const folder = folderFor(t, { 'index.json': JSON.stringify({ version: 1, name: 'Ours', packs: [] }) });
+  const [one, odd] = ['0100000000000000000000000000000000000000000000000000000000000000', 'c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac037a'];
+  // Checked without the check: the neutral element signs everything with itself and zero.
+  const neutral = createPublicKey({ key: { kty: 'OKP', crv: 'Ed25519', x: Buffer.from(one, 'hex').toString('base64url') }, format: 'jwk' });
+  assert.equal(verify(null, Buffer.from('anything'), neutral, Buffer.from(`${one}${'00'.repeat(32)}`, 'hex')), true);
+  const signed = (hex: string): string => `${hex.slice(0, 62)}${(Number.parseInt(hex.slice(62), 16) | 0x80).toString(16)}`;
+  for (const hex of [one, odd, '00'.repeat(32), `ec${'ff'.repeat(30)}7f`, `ed${'ff'.repeat(30)}7f`, `ee${'ff'.repeat(30)}7f`].flatMap((each) => [
+    each,
+    signed(each),
+  ])) {
+    const { status, body } = await ask(house, 'POST', '/registries', {
+      name: 'weak',
+      url: folder,
+      public_key: `ed25519:${Buffer.from(hex, 'hex').toString('base64')}`,
+    });
+    assert.deepEqual([status, /fit any content/.test(body.message)], [400, true], hex);
+  }
 });

@@ -1,0 +1,111 @@
+import { parseAllDocuments } from 'yaml';
+
+const mostStrings = 20_000;
+const mostBlobs = 200;
+const longestBlob = 256 * 1024;
+const deepest = 64;
+const mostAliases = 100;
+
+/** Another reading of a text, as what reads it would have it. */
+export interface Reading {
+  readonly text: string;
+  /** In its file; 0: nowhere in particular. */
+  readonly line: number;
+  /** Behind what was found in it. */
+  readonly how: string;
+}
+
+/** What a parser makes of a file: the strings of JSON and YAML, those of a header included. */
+export function* decodedStrings(file: string, text: string): Generator<Reading> {
+  const source = structured(file, text);
+  for (const value of source === undefined ? [] : stringsOf(source)) {
+    // What is one plain line stands in the file as it is.
+    if (value.includes('\n') || !text.includes(value)) {
+      yield { text: value, line: 0, how: ' (as it is decoded)' };
+    }
+  }
+}
+
+function structured(file: string, text: string): unknown {
+  try {
+    if (/\.(?:json|jsonc|mcp|ipynb)$/i.test(file)) {
+      return JSON.parse(text.replace(/^\uFEFF/, ''));
+    }
+    const yaml = /\.ya?ml$/i.test(file) ? text : /^\uFEFF?---\r?\n([^]{0,65536}?)\r?\n---\s*(?:\r?\n|$)/.exec(text)?.[1];
+    return yaml === undefined || yaml.length > 1024 * 1024
+      ? undefined
+      : parseAllDocuments(yaml, { logLevel: 'silent' }).map((document) => ('toJS' in document ? document.toJS({ maxAliasCount: mostAliases }) : undefined));
+  } catch {
+    // What no parser reads is looked at as text alone, which is what is left of it to read.
+    return undefined;
+  }
+}
+
+function* stringsOf(root: unknown): Generator<string> {
+  const open: [unknown, number][] = [[root, 0]];
+  for (let count = 0, next = open.pop(); next !== undefined && count < mostStrings; next = open.pop(), count += 1) {
+    const [value, depth] = next;
+    if (typeof value === 'string') {
+      yield value;
+    } else if (typeof value === 'object' && value !== null && depth < deepest) {
+      for (const [key, inner] of Object.entries(value)) {
+        open.push([key, depth], [inner, depth + 1]);
+      }
+    }
+  }
+}
+
+/** A paragraph as one line: who reads prose does not stop at the end of a line. */
+export function* foldedParagraphs(text: string): Generator<Reading> {
+  let begun = 0;
+  let lines: string[] = [];
+  const all = text.split('\n');
+  for (const [index, line] of [...all, ''].entries()) {
+    const plain = line.replace(/^\s{0,40}(?:(?:>|#|\/\/|\*|-|--|;)\s{0,4}){0,8}/, '').trim();
+    if (plain !== '' && lines.length < 200) {
+      begun = lines.length === 0 ? index + 1 : begun;
+      lines.push(plain);
+    } else {
+      if (lines.length > 1) {
+        yield { text: lines.join(' '), line: begun, how: '' };
+      }
+      lines = plain === '' ? [] : [plain];
+      begun = index + 1;
+    }
+  }
+}
+
+/** Letters of other scripts that look like Latin ones. */
+const alike: ReadonlyMap<string, string> = new Map(
+  [...'аaеeоoрpсcуyхxіiјjѕsһhԁdԛqԝwґrѵvΑAΒBΕEΖZΗHΙIΚKΜMΝNΟOΡPΤTΥYΧXαaοoνvιiАAВBЕEКKМMНHОOРPСCТTХX'.matchAll(/(.)(.)/gu)].map(([, from, to]) => [from!, to!]),
+);
+
+/** As it looks: compatibility forms and look-alikes as the plain letters, without what is not seen; undefined where that changes nothing. */
+export function normalised(line: string): string | undefined {
+  if (!/[^\t\r -~]/.test(line)) {
+    return undefined;
+  }
+  const plain = line
+    .normalize('NFKC')
+    .replaceAll(/[\p{Cf}\p{Mn}\uFE00-\uFE0F\u{E0100}-\u{E01EF}\u115F\u1160\u3164\u2800]/gu, '')
+    .replaceAll(/\p{Script=Cyrillic}|\p{Script=Greek}/gu, (letter) => alike.get(letter) ?? letter)
+    .replaceAll(/\p{Zs}/gu, ' ');
+  return plain === line ? undefined : plain;
+}
+
+/** Text that was put into base64, decoded once; what is no text stays unread. */
+export function* unpackedBase64(text: string): Generator<Reading> {
+  // Lines of such a block belong together.
+  const joined = text.replaceAll(/(?<=^[A-Za-z0-9+/_-]{40,80})\r?\n(?=[A-Za-z0-9+/_-]+={0,2}\r?$)/gm, '');
+  let blobs = 0;
+  for (const { 0: blob, index } of joined.matchAll(/(?<![A-Za-z0-9+/_-])[A-Za-z0-9+/_-]{24,}={0,2}/g)) {
+    blobs += 1;
+    if (blobs > mostBlobs) {
+      return;
+    }
+    const decoded = Buffer.from(blob.slice(0, longestBlob), 'base64').toString('utf8');
+    if (/^[\t\n\r -~\u00A0-\uFFFC]{12,}$/u.test(decoded) && /\s/.test(decoded)) {
+      yield { text: decoded, line: joined.slice(0, index).split('\n').length, how: ' (in base64)' };
+    }
+  }
+}
