@@ -36,7 +36,7 @@ export class PackDatabase {
   readonly #apart = new AsyncResource('svc.pack-tables');
   readonly #nextDelay: (at: number, ranMs: number) => number | undefined;
   readonly #queue: Question[] = [];
-  #process: TablesProcess | undefined;
+  #open: TablesProcess | undefined;
   #working: Promise<void> | undefined;
   #idle: NodeJS.Timeout | undefined;
   #end: TablesEnd | undefined;
@@ -55,7 +55,7 @@ export class PackDatabase {
     if (this.#end !== undefined) {
       return this.#closedUntil === Infinity ? 'failed' : 'backing-off';
     }
-    return this.#process === undefined ? 'asleep' : 'running';
+    return this.#open === undefined ? 'asleep' : 'running';
   }
 
   /** Why its last process was ended by force; undefined once a statement was answered again. */
@@ -87,9 +87,9 @@ export class PackDatabase {
   async stop(): Promise<void> {
     this.#stopped = true;
     clearTimeout(this.#idle);
-    this.#process?.kill({ kind: 'stopped', text: 'was stopped' });
+    this.#open?.kill({ kind: 'stopped', text: 'was stopped' });
     await this.#working;
-    await this.#process?.ended;
+    await this.#open?.ended;
   }
 
   async #work(): Promise<void> {
@@ -102,14 +102,14 @@ export class PackDatabase {
       }
     }
     this.#working = undefined;
-    this.#idle = setTimeout(() => this.#process?.kill({ kind: 'stopped', text: 'was idle' }), idleMs).unref();
+    this.#idle = setTimeout(() => this.#open?.kill({ kind: 'stopped', text: 'was idle' }), idleMs).unref();
   }
 
   async #answer({ method, input }: TablesQuestion): Promise<unknown> {
     if (this.#stopped || this.#closedForMs() > 0) {
       throw this.#unavailable();
     }
-    const running = this.#process ?? (await this.#launch());
+    const running = this.#open ?? (await this.#launch());
     const value = method === 'open' ? undefined : await running.ask(method, input, this.#options.statementMs);
     this.#end = undefined;
     return method === 'all' ? arrivedRows(value as readonly unknown[]) : value;
@@ -119,7 +119,7 @@ export class PackDatabase {
     const { origin, label, log, clock, data, openMs } = this.#options;
     const began = clock.monotonic();
     const running = await TablesProcess.start(origin, label, log);
-    this.#process = running;
+    this.#open = running;
     void running.ended.then((end) => this.#ended(running, end, clock.monotonic() - began));
     try {
       if (this.#stopped) {
@@ -135,8 +135,8 @@ export class PackDatabase {
   }
 
   #ended(running: TablesProcess, end: TablesEnd, ranMs: number): void {
-    if (this.#process === running) {
-      this.#process = undefined;
+    if (this.#open === running) {
+      this.#open = undefined;
     }
     if (this.#stopped || end.kind === 'stopped') {
       return;
