@@ -7,6 +7,7 @@ export const exitCodes = {
   2: 'not a command that svc understands',
   3: 'no svc is running there, or it cannot be reached',
   4: 'refused by the running svc',
+  5: 'not done yet: what was shown has to be confirmed',
 } as const;
 
 export type ExitCode = keyof typeof exitCodes;

@@ -71,7 +71,12 @@ function addonPath(folder: string): string {
 /** What is opened by path at run time: the addon, defaults, core's own migrations, playbooks. */
 function plainFiles(root: string): ReadonlyMap<string, Buffer> {
   const addon = addonPath(dirname(createRequire(join(root, 'package.json')).resolve('better-sqlite3/package.json')));
-  const names = ['config/default.yaml', ...filesBelow(root, 'core').filter((name) => name.endsWith('.sql')), ...filesBelow(root, 'vault')];
+  const names = [
+    'config/default.yaml',
+    ...filesBelow(root, 'core').filter((name) => name.endsWith('.sql')),
+    ...filesBelow(root, 'vault'),
+    ...filesBelow(root, 'marketplace'),
+  ];
   return new Map([[addonFile, readFileSync(addon)], ...names.map((name) => [name, readFileSync(join(root, name))] as const)]);
 }
 

@@ -46,7 +46,7 @@ export class Consent {
   }
 
   /** What still has to be said before it is installed; throws where nobody can. */
-  objection({ lock, needs, confirm }: Preview, { by, confirm: said, reason = '' }: Word): string | undefined {
+  objection({ lock, needs, confirm, isThere }: Preview, { by, confirm: said, reason = '' }: Word): string | undefined {
     const { settings, quarantine } = this.#parts;
     const rights = this.rightsOf(lock);
     if (rights.refused !== undefined) {
@@ -63,6 +63,9 @@ export class Consent {
           details: lock.findings.slice(0, 20).map((one) => ({ path: `/${one.file}`, message: `${one.severity}: ${one.message}` })),
         },
       );
+    }
+    if (isThere) {
+      return undefined;
     }
     if (said !== confirm && (said !== undefined || needs.length > 0)) {
       const why = [...(said === undefined ? [] : ['the content differs from what was confirmed']), ...needs];

@@ -1,7 +1,7 @@
 import { join, resolve } from 'node:path';
 
 import { type GonePack, PackTraces } from 'svc/pack-traces';
-import { Board, Catalogue, defineExtensionPoint, definePlugin, defineService, messageOf, Plugins } from 'svc/sdk';
+import { Board, BuildInfo, Catalogue, defineExtensionPoint, definePlugin, defineService, messageOf, Plugins } from 'svc/sdk';
 
 import type { CeilingSource } from '../gate/contract.ts';
 import type { ServerSource } from '../mcp/contract.ts';
@@ -46,7 +46,7 @@ export default definePlugin({
     const store = new PackStore(tables);
     const installed = new InstalledPacks();
     (await store.all()).forEach((pack) => installed.put(pack));
-    const registries = new Registries({ store: new RegistryStore(tables), fetch, clock, log });
+    const registries = new Registries({ store: new RegistryStore(tables), shipped: join(ctx.services.use(BuildInfo).root, 'marketplace'), fetch, clock, log });
     const sources = new Sources(fetch, registries, resolve(data, '..'));
     const traces = ctx.extend.open(PackTraces);
     const forget = async (pack: GonePack): Promise<void> => {
@@ -75,7 +75,7 @@ export default definePlugin({
       ids,
       log,
     });
-    const book = new PackBook({ quarantine, installed, installer, leftovers, sources, store, switcher, plugins, press, data, log });
+    const book = new PackBook({ quarantine, registries, installed, installer, leftovers, sources, store, switcher, plugins, press, data, log });
 
     const followed = new FollowedFolders(book, log);
     scope.interval('follow linked folders', followMs, (signal) => followed.look(signal));

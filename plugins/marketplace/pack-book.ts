@@ -21,6 +21,7 @@ import type { Leftovers } from './leftovers.ts';
 import type { PackStore } from './pack-store.ts';
 import { connectsItself, type Preview } from './preview.ts';
 import type { Quarantine } from './quarantine.ts';
+import type { Registries } from './registry/registries.ts';
 import { rulesVersion } from './scan/rules.ts';
 import type { ScanReport } from './scan/scan.ts';
 import type { Sources, Wanted } from './sources.ts';
@@ -32,6 +33,7 @@ export interface PackBookParts {
   readonly installer: Installer;
   readonly leftovers: Leftovers;
   readonly sources: Sources;
+  readonly registries: Pick<Registries, 'refresh'>;
   readonly store: PackStore;
   readonly switcher: Switcher;
   readonly quarantine: Quarantine;
@@ -93,8 +95,12 @@ export class PackBook {
   }
 
   async update(packId: string, version: string | undefined, word: Word, signal: AbortSignal): Promise<Outcome> {
-    const { sources, installer } = this.#parts;
+    const { sources, installer, registries } = this.#parts;
     const { lock, linked } = this.existing(packId);
+    if (lock.origin.kind === 'registry') {
+      // What cannot be read now offers what it offered before.
+      await registries.refresh(lock.origin.from);
+    }
     const fetched = await sources.bring(wantedAgain(lock.origin, version), signal);
     return await installer.install(fetched, word, linked);
   }

@@ -194,15 +194,16 @@ const stateRoutes = (book: PackBook, shown: Show): readonly RouteDeclaration[] =
     method: 'PUT',
     path: '/api/v1/marketplace/installed/{pack_id}/ceiling',
     access: 'admin',
-    summary: 'Set the most that a pack may do: classes, tools, hosts, devices by label',
+    summary: 'Set the most that a pack may do: classes, tools, hosts, devices by label; what is left out stays',
     params: Params,
-    body: CeilingShape,
+    body: Type.Partial(CeilingShape),
     response: InstalledShape,
     errors: ['not_found', 'conflict'],
     async handle({ params, body, principal, note }) {
       const { ceiling: before } = book.existing(params.pack_id);
-      note({ resourceType: 'pack', resourceId: params.pack_id, before, after: body });
-      return shown(await book.setCeiling(params.pack_id, body), principal);
+      const ceiling = { ...before, ...body };
+      note({ resourceType: 'pack', resourceId: params.pack_id, before, after: ceiling });
+      return shown(await book.setCeiling(params.pack_id, ceiling), principal);
     },
   }),
   route({
@@ -211,13 +212,13 @@ const stateRoutes = (book: PackBook, shown: Show): readonly RouteDeclaration[] =
     access: 'admin',
     summary: 'Say which personas of a pack may be chosen by themselves, and which of its MCP servers are asked',
     params: Params,
-    body: AdmittedShape,
+    body: Type.Partial(AdmittedShape),
     response: InstalledShape,
     errors: ['not_found'],
     async handle({ params, body, principal, note }) {
       const { admitted: before } = book.existing(params.pack_id);
       note({ resourceType: 'pack', resourceId: params.pack_id, before, after: body });
-      return shown(await book.admit(params.pack_id, { personas: body.personas, servers: body.mcp_servers }), principal);
+      return shown(await book.admit(params.pack_id, { personas: body.personas ?? before.personas, servers: body.mcp_servers ?? before.servers }), principal);
     },
   }),
   route({

@@ -23,6 +23,8 @@ export interface Preview {
   readonly warnings: readonly string[];
   /** Of everything above: what is confirmed is what was shown. */
   readonly confirm: string;
+  /** It is installed as it is, and nothing has to be said. */
+  readonly isThere: boolean;
 }
 
 /** Past svc, and so past the gate. */
@@ -48,20 +50,24 @@ export function previewOf(
   const { findings, servers, verdict } = pressed;
   const graver = findings.filter(({ severity }) => severity !== 'info').length;
   const difference = before === undefined ? null : differenceOf(before.lock, lock);
-  const needs = [
-    ...(rights.sentences.length > 0 ? [`it asks for rights: it ${rights.sentences.join('; it ')}`] : []),
-    ...(servers.length > 0
-      ? [`it names MCP servers, which stay off until they are let in: ${servers.map(({ name, url }) => `${name} at ${url}`).join(', ')}`]
-      : []),
-    ...(verdict === 'pass' ? [] : [`the scan says ${verdict}, with ${graver} ${graver === 1 ? 'finding' : 'findings'}`]),
-    ...(pinned ? [] : ['its source may change: the commit was not named']),
-    ...(before === undefined ? [] : [...stepsBack(before.lock, lock), ...otherPersonas(before, difference!)]),
-    ...(inherits === undefined
-      ? []
-      : [
-          `it is given the tables and settings that version ${inherits} has left; where it is a pack of someone else, purge those first (svc market purge ${pressed.id})`,
-        ]),
-  ];
+  // What is there already was confirmed when it came.
+  const isThere = before !== undefined && sameTerms(before.lock, lock);
+  const needs = isThere
+    ? []
+    : [
+        ...(rights.sentences.length > 0 ? [`it asks for rights: it ${rights.sentences.join('; it ')}`] : []),
+        ...(servers.length > 0
+          ? [`it names MCP servers, which stay off until they are let in: ${servers.map(({ name, url }) => `${name} at ${url}`).join(', ')}`]
+          : []),
+        ...(verdict === 'pass' ? [] : [`the scan says ${verdict}, with ${graver} ${graver === 1 ? 'finding' : 'findings'}`]),
+        ...(pinned ? [] : ['its source may change: the commit was not named']),
+        ...(before === undefined ? [] : [...stepsBack(before.lock, lock), ...otherPersonas(before, difference!)]),
+        ...(inherits === undefined
+          ? []
+          : [
+              `it is given the tables and settings that version ${inherits} has left; where it is a pack of someone else, purge those first (svc market purge ${pressed.id})`,
+            ]),
+      ];
   const warnings = [
     ...(signedBy === null ? ['unsigned: no key of a registry vouches for it'] : []),
     ...(rights.refused === undefined ? [] : [`it cannot be installed: it ${rights.refused}`]),
@@ -82,8 +88,15 @@ export function previewOf(
     before?.lock.content_hash ?? null,
     inherits ?? null,
   ];
-  return { lock, difference, needs, warnings, confirm: createHash('sha256').update(JSON.stringify(shown)).digest('hex') };
+  return { lock, difference, needs, warnings, isThere, confirm: createHash('sha256').update(JSON.stringify(shown)).digest('hex') };
 }
+
+/** Nothing of it would be other than it is. */
+const sameTerms = (before: Lock, after: Lock): boolean =>
+  before.content_hash === after.content_hash &&
+  before.rights_hash === after.rights_hash &&
+  before.verdict === after.verdict &&
+  stepsBack(before, after).length === 0;
 
 /** Where a version is worth less trust than the installed one. */
 function stepsBack(before: Lock, { version, signed_by: signedBy, signing_key: key }: Lock): readonly string[] {

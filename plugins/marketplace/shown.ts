@@ -43,6 +43,7 @@ export function problemsOf({ lock, difference, needs, warnings, confirm }: Previ
     { path: '/version', message: lock.version },
     { path: '/verdict', message: lock.verdict },
     { path: '/signed_by', message: lock.signed_by ?? 'unsigned' },
+    ...(lock.verdict === 'pass' ? [] : [{ path: '/reason', message: 'why it is installed all the same, in 10 letters or more' }]),
     { path: '/files', message: `${lock.files.length} files, ${lock.files.reduce((sum, { size }) => sum + size, 0)} bytes` },
     ...each('needs', needs),
     ...each('warnings', warnings),

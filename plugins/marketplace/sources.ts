@@ -8,7 +8,7 @@ import { readArchive } from './archive/arrived.ts';
 import { realFolder } from './archive/read-folder.ts';
 import { SmartHttp } from './git/smart-http.ts';
 import type { PackContent } from './press.ts';
-import { isSecure, isSigned, refuseUser, type Registries } from './registry/registries.ts';
+import { isSecure, isSigned, refuseUser, type Registries, shippedName } from './registry/registries.ts';
 import type { OfferSource } from './registry/registry-index.ts';
 import type { Origin, RegistryRow } from './tables.ts';
 
@@ -155,7 +155,7 @@ export class Sources {
         }
         return {
           ...plain,
-          content: { kind: 'folder', path: this.#outside(realFolder(folderOf(address))) },
+          content: { kind: 'folder', path: registry === shippedName ? realFolder(folderOf(address)) : this.#outside(realFolder(folderOf(address))) },
           path: source.path,
           sha256: null,
           signedBy: null,

@@ -43,6 +43,16 @@ const lampSwitch = {
   text: ['{name} is ', { text: '{state}' }, { text: ' after {fade_in} s', when: 'fade_in' }],
   expect: { field: 'state', value: 'lit' },
 };
+const lampBreak = {
+  summary: 'Break a lamp',
+  example: 'svc lamp break 7',
+  method: 'POST',
+  path: '/api/v1/lamps/{id}/break',
+  operands: [{ name: 'id' }],
+  options: { confirm: { about: 'the word', value: 'word' }, reason: { about: 'why', value: 'text' }, hard: { about: 'at once' } },
+  confirm: 'confirm',
+  text: ['{name} is broken'],
+};
 
 /** A folder as somebody might write it, with these commands. */
 function plugin(at: string, verbs: object, more: object = {}): string {
@@ -95,10 +105,10 @@ test('a verb becomes one request, and its answer a sentence, a table or fields; 
   ];
   const show = { summary: 'One lamp', example: 'svc lamp show 7', method: 'GET', path: '/api/v1/lamps/{id}', operands: [{ name: 'id' }], fields };
   const manifest = { actions: { 'lamp:switch': 'Switch lamps.' }, entry: 'index.ts' };
-  plugin(lamp, { 'lamp list': lampList, 'lamp switch': lampSwitch, 'lamp show': show }, manifest);
+  plugin(lamp, { 'lamp list': lampList, 'lamp switch': lampSwitch, 'lamp show': show, 'lamp break': lampBreak }, manifest);
   writeFileSync(
     join(lamp, 'index.ts'),
-    `import { definePlugin, listRoute, route } from 'svc/sdk';
+    `import { definePlugin, listRoute, route, SvcError } from 'svc/sdk';
 import { Type } from 'typebox';
 const Lamp = Type.Object({ id: Type.Integer(), name: Type.String(), state: Type.String(), since: Type.Union([Type.Null(), Type.String()]), fade_in: Type.Optional(Type.Integer()) });
 const params = Type.Object({ id: Type.Integer() });
@@ -110,6 +120,13 @@ export default definePlugin({ activate(ctx) {
     route({ method: 'GET', path: '/api/v1/lamps/{id}', access: 'any', summary: 'Lamp', params, response: Lamp, handle: () => one }),
     route({ method: 'PUT', path: '/api/v1/lamps/{id}', access: 'admin', summary: 'Switch', params, body: Type.Object({ state: Type.String(), fade_in: Type.Optional(Type.Integer()) }), response: Lamp, action: 'lamp:switch',
       handle: ({ body }) => ({ ...one, ...body }) }),
+    route({ method: 'POST', path: '/api/v1/lamps/{id}/break', access: 'admin', summary: 'Break', params, response: Lamp, action: 'lamp:switch', status: 200, errors: ['conflict'],
+      body: Type.Object({ confirm: Type.Optional(Type.String()), reason: Type.Optional(Type.String()), hard: Type.Optional(Type.Boolean()) }),
+      handle: ({ body }) => {
+        if (body.confirm === 'yes it is' && body.reason !== undefined) return one;
+        throw new SvcError('conflict', 'the lamp is not broken yet: it\u001b[2J shines. Send the same again with "confirm" once you agree: x', { reason: 'host.conflict', details: [
+          { path: '/confirm', message: 'yes it is' }, { path: '/reason', message: 'why it goes' }, { path: '/needs/0', message: 'a hammer' }, { path: '/needs/1', message: 'gloves' }, { path: '/state', message: 'lit' }] });
+      } }),
   ]);
 } });`,
   );
@@ -124,6 +141,14 @@ export default definePlugin({ activate(ctx) {
   assert.deepEqual([lit.code, lit.stdout], [0, 'hall [2J is lit after 3 s\n'], lit.stderr);
   const dark = await call('lamp', 'switch', '7', '--to', 'dark');
   assert.deepEqual([dark.code, dark.stdout], [1, 'hall [2J is dark\n']);
+  const question = await call('lamp', 'break', '7', '--hard');
+  assert.equal(question.code, 5, question.stderr);
+  assert.equal(
+    question.stdout.replaceAll(here.dataDir, 'DATA'),
+    `the lamp is not broken yet: it [2J shines.\n\nneeds  a hammer\n       gloves\nstate  lit\n\nTo agree:\n  svc lamp break 7 --hard --data DATA --confirm 'yes it is' --reason '<why it goes>'\n`,
+  );
+  assert.equal((await call('lamp', 'break', '7', '--json')).json<{ error: string }>().error, 'conflict');
+  assert.equal((await call('lamp', 'break', '7', '--confirm', 'yes it is', '--reason', 'because')).stdout, 'hall [2J is broken\n');
   assert.equal((await call('lamp', 'switch', 'seven')).stderr, 'svc: a lamp is named by its number\n');
   assert.equal((await call('lamp', 'switch', '7', '--fade-in', 'soon')).stderr, 'svc: --fade-in must be a whole number\n');
   assert.equal((await call('lamp', 'show', '..')).stderr, 'svc: <id> cannot be ".."\n');
@@ -212,5 +237,5 @@ test('values are written for people: lists, sizes, durations, nothing, and no mo
   }
   const colours = paintFor({ isTTY: true }, {});
   assert.equal(shown(verb([{ text: '{deep.er}', paint: { '*': 'bad' } }]), answer, colours), colours.bad('down'));
-  assert.equal(commandOf({ ...verb(['x']), operands: [{ name: 'id', type: 'text', optional: true }] }).operands[0], '[id]');
+  assert.equal(commandOf({ ...verb(['x']), operands: [{ name: 'id', type: 'text', optional: true }] }, 'x').operands[0], '[id]');
 });

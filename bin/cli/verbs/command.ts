@@ -1,12 +1,13 @@
 import type { Command } from '../command.ts';
 import { clientOptions, openClient } from '../client-options.ts';
 import { withProgress } from '../progress.ts';
+import { questionOf } from './question.ts';
 import { givenTo, send } from './request.ts';
 import { shown } from './show.ts';
 import type { Verb } from './verb.ts';
 
-/** Runs a verb: what was typed becomes a request, and the answer a text. */
-export function commandOf(verb: Verb): Command {
+/** Runs the verb of these words: what was typed becomes a request, and the answer a text. */
+export function commandOf(verb: Verb, words: string): Command {
   const { operands, options, about, example, progress, expect } = verb;
   return {
     operands: operands.map(({ name, optional }) => (optional ? `[${name}]` : `<${name}>`)),
@@ -17,7 +18,16 @@ export function commandOf(verb: Verb): Command {
       const given = givenTo(verb, call);
       const client = await openClient(call);
       const ask = () => send(verb, given, client);
-      const answer = (await (progress === undefined ? ask() : withProgress(progress, ask))) as Readonly<Record<string, unknown>>;
+      let answer: Readonly<Record<string, unknown>>;
+      try {
+        answer = (await (progress === undefined ? ask() : withProgress(progress, ask))) as typeof answer;
+      } catch (error) {
+        const question = questionOf(error, words, verb, call);
+        if (question === undefined) {
+          throw error;
+        }
+        return question;
+      }
       return {
         data: answer,
         text: (paint) => shown(verb, { ...given, ...answer }, paint),

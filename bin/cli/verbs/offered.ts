@@ -33,7 +33,7 @@ async function loaded(folder: PluginFolder, words: string): Promise<{ readonly c
     import('./verb.ts'),
     import('./command.ts'),
   ]);
-  return { command: commandOf(verbsOf(readManifest(folder))[words]!) };
+  return { command: commandOf(verbsOf(readManifest(folder))[words]!, words) };
 }
 
 function summariesIn(folder: PluginFolder): Readonly<Record<string, string>> {

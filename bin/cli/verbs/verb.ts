@@ -24,6 +24,8 @@ export interface Verb {
   readonly text?: readonly (string | Piece)[];
   /** The exit code is 1 unless this field of the answer has this value. */
   readonly expect?: { readonly field: string; readonly value: string | number | boolean };
+  /** The option that says yes to a conflict whose details hold a value for it: that is a question, shown with the command that answers it. */
+  readonly confirm?: string;
 }
 
 export interface Typed {
@@ -86,7 +88,11 @@ export function verbsOf(manifest: PluginManifest): Readonly<Record<string, Verb>
   return verbs;
 }
 
-function problemOf(words: string, { path, method, example, operands, options, list, fields, text }: Verb, manifest: PluginManifest): string | undefined {
+function problemOf(
+  words: string,
+  { path, method, example, operands, options, list, fields, text, confirm }: Verb,
+  manifest: PluginManifest,
+): string | undefined {
   if ([list, fields, text].filter((form) => form !== undefined).length !== 1) {
     return 'must have exactly one of "list", "fields" and "text": how its answer is shown';
   }
@@ -116,6 +122,9 @@ function problemOf(words: string, { path, method, example, operands, options, li
   const unsent = [...operands, ...Object.values(options)].some((typed) => typed.in === 'body') && ['GET', 'DELETE'].includes(method);
   if (unsent) {
     return `puts a value into the body of a ${method}, which has none`;
+  }
+  if (confirm !== undefined && !(confirm in options)) {
+    return `confirms by "${confirm}", which is none of its options`;
   }
   const taken = Object.keys(options).find((name) => required.includes(name));
   if (taken !== undefined) {

@@ -10,6 +10,8 @@ import type { RegistryStore } from './registry-store.ts';
 
 export interface RegistriesParts {
   readonly store: RegistryStore;
+  /** Folder of the packs that come with svc, where this build has one. */
+  readonly shipped: string;
   readonly fetch: PluginContext['fetch'];
   readonly clock: Clock;
   readonly log: Logger;
@@ -20,6 +22,8 @@ export interface Found {
   readonly offer: Offer;
 }
 
+/** Of the packs that come with svc. */
+export const shippedName = 'shipped';
 const maxBytes = 8 * 1024 * 1024;
 const timeoutMs = 20_000;
 /** Where a folder may have its index. */
@@ -31,16 +35,19 @@ export class Registries {
   /** By what was read, so that a large index is parsed once. */
   readonly #parsed = new Map<string, { readonly text: string; readonly content: RegistryContent }>();
 
+  #own: RegistryRow | undefined;
+
   constructor(parts: RegistriesParts) {
     this.#parts = parts;
   }
 
-  list(): Promise<readonly RegistryRow[]> {
-    return this.#parts.store.all();
+  async list(): Promise<readonly RegistryRow[]> {
+    const shipped = this.#shipped();
+    return [...(shipped === undefined ? [] : [shipped]), ...(await this.#parts.store.all())];
   }
 
   async existing(name: string): Promise<RegistryRow> {
-    const row = await this.#parts.store.find(name);
+    const row = name === shippedName ? this.#shipped() : await this.#parts.store.find(name);
     if (row === undefined) {
       throw new SvcError('not_found', `there is no registry "${name}"; look with "svc market registries"`, { reason: 'marketplace.no_registry' });
     }
@@ -69,7 +76,7 @@ export class Registries {
     };
     const read = await this.#read(empty);
     const row = { ...empty, ...read };
-    if (!(await store.add(row))) {
+    if (name === shippedName || !(await store.add(row))) {
       throw new SvcError('conflict', `there is a registry "${name}" already; choose another name, or remove that one first`, {
         reason: 'marketplace.registry_there',
       });
@@ -79,6 +86,9 @@ export class Registries {
 
   async remove(name: string): Promise<void> {
     await this.existing(name);
+    if (name === shippedName) {
+      throw new SvcError('conflict', `the registry "${name}" comes with svc and stays`, { reason: 'marketplace.registry_shipped' });
+    }
     await this.#parts.store.remove(name);
     this.#parsed.delete(name);
   }
@@ -86,6 +96,9 @@ export class Registries {
   /** What was read before stays when it cannot be read now. */
   async refresh(name: string): Promise<RegistryRow> {
     const row = await this.existing(name);
+    if (name === shippedName) {
+      return row;
+    }
     const { clock, store } = this.#parts;
     try {
       const read = await this.#read(row);
@@ -97,7 +110,7 @@ export class Registries {
   }
 
   async refreshAll(signal: AbortSignal): Promise<void> {
-    for (const { name } of await this.list()) {
+    for (const { name } of await this.#parts.store.all()) {
       if (signal.aborted) {
         return;
       }
@@ -140,6 +153,16 @@ export class Registries {
       });
     }
     return { row, offer };
+  }
+
+  /** Read once: it changes with svc alone. */
+  #shipped(): RegistryRow | undefined {
+    const { shipped, clock } = this.#parts;
+    if (this.#own === undefined && existsSync(join(shipped, indexFiles[1]!))) {
+      const [content, at] = [readFileSync(indexOf(shipped), 'utf8'), clock.now()];
+      this.#own = { name: shippedName, address: shipped, public_key: null, content, etag: null, error: null, refreshed_at: at, added_by: 'svc', added_at: at };
+    }
+    return this.#own;
   }
 
   async #read({ address, etag, content }: RegistryRow): Promise<Pick<RegistryRow, 'content' | 'etag'>> {

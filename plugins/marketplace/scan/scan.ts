@@ -185,7 +185,7 @@ function hidden(line: string, tell: (severity: Severity, message: string) => voi
     tell('block', 'turns the direction of its text: people and models read different texts');
   }
   // Between emoji a joiner is ordinary, and at the beginning of a file a mark of its encoding.
-  if (/[\u200B\u2060-\u2064\u180E\u034F\u115F\u1160\u3164\uFFA0\u2800\uFFF9-\uFFFB]|(?<!^)\uFEFF|(?<![\p{Emoji}\uFE0F\p{L}\p{M}])[\u200C\u200D]/u.test(line)) {
+  if (/[\u200B\u2060-\u2064\u180E\u115F\u1160\u3164\uFFA0\u2800\uFFF9-\uFFFB]|\u034F|(?<!^)\uFEFF|(?<![\p{Emoji}\uFE0F\p{L}\p{M}])[\u200C\u200D]/u.test(line)) {
     tell('review', 'has signs without width');
   }
   if (line.includes('\u001B[') || line.includes('\u001B]')) {

@@ -3,8 +3,6 @@ import { createHash } from 'node:crypto';
 import { test } from 'node:test';
 import { deflateSync } from 'node:zlib';
 
-import type { OutboundReply } from 'svc/sdk';
-
 import { filesOfCommit } from '../../../plugins/marketplace/git/commit-files.ts';
 import { SmartHttp } from '../../../plugins/marketplace/git/smart-http.ts';
 import { ask, startMarket } from './market.ts';
@@ -124,10 +122,7 @@ test('deltas that come in the worst order are read in moments', () => {
 test('a repository that redirects to where anybody may alter it, or speaks to the terminal, is told of in plain words', async () => {
   const packet = (text: string): string => `${(text.length + 4).toString(16).padStart(4, '0')}${text}`;
   const answering = (url: string, body: string): SmartHttp =>
-    new SmartHttp(
-      async () =>
-        ({ url, status: 200, headers: { 'content-type': 'application/x-git-upload-pack-result' }, body: Buffer.from(body) }) as unknown as OutboundReply,
-    );
+    new SmartHttp(async () => ({ url, status: 200, headers: { 'content-type': 'application/x-git-upload-pack-result' }, body: Buffer.from(body) }));
   const { signal } = new AbortController();
   await assert.rejects(
     answering('http://git.example/x', packet('ERR x')).fetchCommit('https://git.example/x', blobName, signal),

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { readdirSync, readFileSync } from 'node:fs';
+import { cpSync, readdirSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -12,10 +12,10 @@ import { folderOnDisk } from '../../../core/host/index.ts';
 import { packArchive } from '../../../bin/packaging/pack-archive.ts';
 import { prebuild } from '../../../bin/packaging/prebuilt-plugin.ts';
 import { projectRoot } from '../../house/source.ts';
-import { ask, startMarket, upload, uploadConfirmed } from './market.ts';
+import { ask, confirmOf, folderFor, startMarket, upload, uploadConfirmed } from './market.ts';
 
 const home = join(projectRoot, 'marketplace');
-const shipped = readdirSync(home, { withFileTypes: true }).flatMap((entry) => (entry.isDirectory() ? [entry.name] : []));
+const shipped = readdirSync(home, { withFileTypes: true }).flatMap((entry) => (entry.isDirectory() && !entry.name.startsWith('.') ? [entry.name] : []));
 const archiveOf = async (id: string): Promise<Buffer> => packArchive(await prebuild(folderOnDisk(id, join(home, id), 'shipped')));
 
 test('the packs that come with svc are built, pass the scan, and are installed by the public way', async (t) => {
@@ -35,6 +35,30 @@ test('the packs that come with svc are built, pass the scan, and are installed b
   for (const id of shipped) {
     assert.equal((await ask(house, 'DELETE', `/installed/${id}`)).status, 204);
   }
+});
+
+test('the packs that come with svc are found on a fresh svc, and installed by their names', async (t) => {
+  const dataDir = folderFor(t);
+  cpSync(home, join(dataDir, 'no-product/marketplace'), { recursive: true });
+  const house = await startMarket(t, { dataDir });
+  const { items } = (await ask(house, 'GET', '/registries')).body;
+  assert.deepEqual(
+    items.map((one: Record<string, unknown>) => [one['name'], one['packs'], one['error']]),
+    [['shipped', shipped.length, null]],
+  );
+  for (const id of shipped) {
+    const found = (await ask(house, 'GET', `/search?q=${id.split('-')[0]}`)).body.items;
+    const { version, title } = JSON.parse(readFileSync(join(home, id, 'plugin.json'), 'utf8')) as { version: string; title: string };
+    assert.deepEqual([found[0].pack_id, found[0].name, found[0].versions], [id, title, [version]], 'the index says what the pack is');
+    const asked = await ask(house, 'POST', '/install', { registry: 'shipped', pack_id: id });
+    const { status, body } =
+      asked.status === 409 ? await ask(house, 'POST', '/install', { registry: 'shipped', pack_id: id, confirm: confirmOf(asked.body) }) : asked;
+    assert.deepEqual([status, body.state, body.version], [201, 'active', version], JSON.stringify(body));
+    const again = await ask(house, 'POST', `/installed/${id}/update`, {});
+    assert.deepEqual([again.status, again.body.version], [200, version], 'what is there already needs no word');
+  }
+  assert.equal((await ask(house, 'DELETE', '/registries/shipped')).status, 409);
+  assert.equal((await ask(house, 'POST', '/registries', { name: 'shipped', url: home })).status, 409);
 });
 
 test('kubernetes-reader reads pods, warnings and logs of a cluster with its token, and says what the cluster refuses', async (t) => {
