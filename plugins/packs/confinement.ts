@@ -66,7 +66,8 @@ export function held(command: readonly string[], hold: Hold): readonly string[] 
   const isOwn = confinement === 'own-user' && user !== undefined;
   const limits = ['--core=0', '--fsize=0', '--nofile=512', `--data=${memoryMb * 1024 * 1024}`, ...(isOwn ? ['--nproc=64'] : [])];
   const privileges = [
-    ...['--no-new-privs', '--bounding-set=-all', '--inh-caps=-all'],
+    // Where svc is killed, a pack in a loop would never see that its channel is closed.
+    ...['--no-new-privs', '--bounding-set=-all', '--inh-caps=-all', '--pdeathsig=KILL'],
     ...(isOwn ? [`--reuid=${user}`, `--regid=${user}`, '--clear-groups'] : []),
   ];
   const seen = [...visible, ...(network ? forNames : ['/etc/localtime'])].filter((path) => existsSync(path));

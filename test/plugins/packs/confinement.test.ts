@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
-import { chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -65,4 +66,28 @@ test('as a user the system holds it by namespaces', { skip: !isRoot && 'needs ro
   const { user: _user, kill: _kill, place, ...seen } = seenFrom('namespaces', nobody);
   assert.ok(['EROFS', 'ENOENT'].includes(place as string));
   assert.deepEqual({ ...seen, place: 'EROFS' }, isolated);
+});
+
+test('what spins in a pack ends with svc, also when that is killed', { skip: !isRoot && 'needs root' }, async (t) => {
+  const home = realpathSync(mkdtempSync(join(tmpdir(), 'svc-held-')));
+  t.after(() => rmSync(home, { recursive: true, force: true }));
+  if ((await findConfinement(home)) === 'none') {
+    return t.skip('this system lends no namespaces');
+  }
+  const spins = [process.execPath, '-e', "console.log('up'); for (;;);"];
+  const command = held(spins, { confinement: 'own-user', root: join(home, 'root'), visible: [], network: false, user: 61_501, memoryMb: 1_024 });
+  const text = `const [command, ...args] = ${JSON.stringify(command)};
+    const child = require('node:child_process').spawn(command, args, { stdio: ['ignore', 'pipe', 'inherit'], env: {}, cwd: '/' });
+    child.stdout.once('data', () => console.log(child.pid));`;
+  const parent = spawn(process.execPath, ['-e', text], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const [said] = (await once(parent.stdout, 'data')) as [Buffer];
+  const pid = Number(said.toString());
+  assert.ok(pid > 0 && existsSync(`/proc/${pid}`));
+  parent.kill('SIGKILL');
+  for (const deadline = Date.now() + 20_000; existsSync(`/proc/${pid}`); await new Promise((resolve) => setTimeout(resolve, 20))) {
+    if (Date.now() > deadline) {
+      process.kill(pid, 'SIGKILL');
+      assert.fail('it is still there');
+    }
+  }
 });
