@@ -89,7 +89,7 @@ export class Installer {
       try {
         const pressed = await this.#press(fetched, switcher.staged(token));
         if (word.onlyOf !== undefined && pressed.id !== word.onlyOf) {
-          throw new SvcError('conflict', `it is the pack ${pressed.id} now, and was ${word.onlyOf}`, { reason: 'marketplace.other_pack' });
+          throw new SvcError('conflict', `it is the pack ${pressed.id} now, and was ${word.onlyOf}`, { reason: 'marketplace.link_renamed' });
         }
         const preview = await this.#weigh(pressed, fetched);
         const ask = this.#parts.consent.objection(preview, word);

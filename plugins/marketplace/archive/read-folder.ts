@@ -138,7 +138,7 @@ export function realFolder(folder: string): string {
       'invalid_argument',
       `${shown(folder)} is no folder on the machine of svc (${messageOf(error).split(':', 1)[0]}); name one by its absolute path`,
       {
-        reason: 'marketplace.source',
+        reason: 'marketplace.no_folder',
       },
     );
   }

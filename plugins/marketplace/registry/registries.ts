@@ -249,7 +249,7 @@ function publicKeyOf(text: string): KeyObject {
   }
   if (isOfSmallOrder(Buffer.from(raw, 'base64'))) {
     throw new SvcError('invalid_argument', 'the key of a registry is one of the few whose signatures fit any content; make a pair with "svc pack sign"', {
-      reason: 'marketplace.key_form',
+      reason: 'marketplace.key_weak',
     });
   }
   return createPublicKey({ key: { kty: 'OKP', crv: 'Ed25519', x: Buffer.from(raw, 'base64').toString('base64url') }, format: 'jwk' });
