@@ -15,6 +15,11 @@ interface Misdeed {
 
 const misdeeds: readonly Misdeed[] = [
   { does: 'spins', code: 'for (;;);', ends: /^spinning$/ },
+  {
+    does: 'asks its tables without end',
+    code: `await svc.db.all('with recursive c(x) as (select 1 union all select x + 1 from c) select count(*) from c');`,
+    ends: /^endless-statement$/,
+  },
   { does: 'leaks', code: 'const all = []; for (;;) { all.push(Buffer.alloc(8e6, 1)); await new Promise((r) => setTimeout(r, 5)); }', ends: /^out-of-memory$/ },
   {
     does: 'floods RPC',
@@ -42,12 +47,13 @@ const pack = (id: string, { code }: Misdeed) => ({
     mounts: [`/api/v1/${id}`],
     routes: [{ method: 'POST', path: `/api/v1/${id}`, access: 'any', summary: 'Does it.', body: { type: 'object' } }],
     limits: { rss_mb: 160, call_ms: 8_000 },
+    permissions: { disk_mb: 4 },
   }),
   'index.js': `import { definePack } from 'svc/sdk';
-    export default definePack({ routes: { 'POST /api/v1/${id}': async (call) => { ${code.replace(/\/\*.*?\*\//g, '')} } } });`,
+    export default definePack({ routes: { 'POST /api/v1/${id}': async (call, svc) => { ${code.replace(/\/\*.*?\*\//g, '')} } } });`,
 });
 
-/** Ten packs that misbehave, one after the other, while others are served: how each ends, and what the others felt. */
+/** Eleven packs that misbehave, one after the other, while others are served: how each ends, and what the others felt. */
 export async function run({ quietMs = 2_000, most = Infinity }: { readonly quietMs?: number; readonly most?: number } = {}): Promise<Outcome> {
   const undo: (() => unknown)[] = [];
   const house = await startMarket({ after: (step) => void undo.push(step as () => unknown) }, { environment: { SVC_LOG_LEVEL: 'error' } });
