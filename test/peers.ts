@@ -6,6 +6,8 @@ import type { TestContext } from 'node:test';
 export const peers = {
   asciinema: 'asciinema',
   chromium: 'chromium',
+  curl: 'curl',
+  'dpkg-deb': 'dpkg',
   fcgiwrap: 'fcgiwrap',
   git: 'git',
   ip: 'iproute2',
@@ -27,6 +29,7 @@ export const peers = {
   tinyproxy: 'tinyproxy',
   unshare: 'util-linux',
   'victoria-metrics': 'victoria-metrics',
+  wget: 'wget',
   wrk: 'wrk',
 } as const satisfies Record<string, string>;
 

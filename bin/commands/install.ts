@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isSea } from 'node:sea';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -12,6 +12,7 @@ import { closedPath } from '../service/closed-path.ts';
 import { installService, whyNoService } from '../service/systemd.ts';
 
 const usualFolder = '/var/lib/svc';
+const credentialFolder = '/etc/svc/credentials';
 const readyWithinMs = 60_000;
 
 export const command: Command = {
@@ -27,7 +28,7 @@ export const command: Command = {
     const dataDir = call.environment['SVC_DATA_DIR'] ?? usualFolder;
     const program = isSea() ? [process.execPath] : [process.execPath, join(installation, 'bin', 'svc')];
     const backups = call.has('no-backups') ? {} : backupUnitTexts({ command: program, dataDir });
-    const unit = (groups: readonly string[]): string => unitText({ command: program, dataDir, groups });
+    const unit = (groups: readonly string[]): string => unitText({ command: program, dataDir, groups, credentials: call.has('print') ? [] : credentials() });
     if (call.has('print')) {
       const units = { [`${serviceName}.service`]: unit([]), ...backups };
       return {
@@ -44,6 +45,14 @@ export const command: Command = {
     return { data: { url, data_dir: dataDir }, text: () => told(url, dataDir, call) };
   },
 };
+
+/** One line for each file, since systemd before 250 takes no folder. */
+function credentials(): string[] {
+  mkdirSync(credentialFolder, { recursive: true, mode: 0o700 });
+  return readdirSync(credentialFolder)
+    .filter((name) => /^SVC_[A-Z0-9_]+$/.test(name))
+    .map((name) => `${name}:${join(credentialFolder, name)}`);
+}
 
 const isTimer = (unit: string): boolean => unit.endsWith('.timer');
 

@@ -3,6 +3,7 @@ import { AutomaticBackups } from '../backup/automatic-backups.ts';
 import { finishRestore } from '../backup/swap.ts';
 import type { Command } from '../cli/command.ts';
 import type { ExitCode } from '../cli/failure.ts';
+import { withCredentials } from '../service/from-systemd.ts';
 import { currentProduct } from '../product.ts';
 
 export const command: Command = {
@@ -15,7 +16,7 @@ export const command: Command = {
     const product = await currentProduct();
     const code = await serve({
       product,
-      environment: json ? { ...environment, SVC_LOG_FORMAT: 'json' } : environment,
+      environment: withCredentials(json ? { ...environment, SVC_LOG_FORMAT: 'json' } : environment),
       safeguard: (dataDir) => {
         finishRestore(dataDir, product.embedded?.nativeBinding);
         return new AutomaticBackups(dataDir, product);

@@ -4,6 +4,7 @@ import { agentCommand } from './agent-command.ts';
 import { banner } from './banner.ts';
 import { explainedGround } from './ground.ts';
 import { runInForeground } from './foreground.ts';
+import { tellSystemd } from '../service/from-systemd.ts';
 import { standInFront } from './priority.ts';
 import { messageOf } from '../../core/sdk/index.ts';
 import { type BootOptions, boot } from '../../core/boot/boot.ts';
@@ -38,6 +39,9 @@ export async function serve(options: BootOptions): Promise<number> {
       }
       return running;
     },
-    (running) => process.stderr.write(banner(product, running, Math.round(performance.now() - began))),
+    (running) => {
+      process.stderr.write(banner(product, running, Math.round(performance.now() - began)));
+      tellSystemd(options.environment, (line) => process.stderr.write(`${line}\n`));
+    },
   );
 }

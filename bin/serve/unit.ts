@@ -8,6 +8,8 @@ export interface UnitOptions {
   readonly command: readonly string[];
   readonly dataDir: string;
   readonly groups: readonly string[];
+  /** `name:file` of each, or `svc:folder`. */
+  readonly credentials: readonly string[];
 }
 
 const lineOf = (words: readonly string[]): string => words.map(quoted).join(' ');
@@ -30,8 +32,11 @@ RestrictSUIDSGID=true
 LockPersonality=true
 `;
 
-/** The manager. Settings that are read at the start stand in /etc/svc/svc.env; a port below 1024 wants a proxy in front of it. */
-export const unitText = ({ command, dataDir, groups }: UnitOptions): string => `[Unit]
+/**
+ * The manager. Settings that are read at the start stand in /etc/svc/svc.env; secrets are files of /etc/svc/credentials; a port below 1024 wants a proxy
+ * in front of it. A start may take long, where data are restored or migrated; a main thread that is stuck for two minutes is started again.
+ */
+export const unitText = ({ command, dataDir, groups, credentials }: UnitOptions): string => `[Unit]
 Description=svc: watches this fleet
 Documentation=http://127.0.0.1:8080/docs
 Wants=network-online.target
@@ -40,13 +45,16 @@ StartLimitIntervalSec=300
 StartLimitBurst=5
 
 [Service]
-Type=exec
+Type=notify
+NotifyAccess=all
+TimeoutStartSec=30min
+WatchdogSec=2min
 User=${serviceName}
 Group=${serviceName}
 ${groups.length > 0 ? `SupplementaryGroups=${groups.join(' ')}\n` : ''}ExecStart=${lineOf([...command, 'serve', '--data', dataDir])}
 WorkingDirectory=${dataDir}
 EnvironmentFile=-/etc/svc/svc.env
-Environment=SVC_LOG_FORMAT=json MALLOC_ARENA_MAX=2
+${credentials.map((credential) => `LoadCredential=${credential}\n`).join('')}Environment=SVC_LOG_FORMAT=json MALLOC_ARENA_MAX=2
 Restart=always
 RestartSec=3
 TimeoutStopSec=60

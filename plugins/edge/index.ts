@@ -1,6 +1,7 @@
+import { arch } from 'node:os';
 import { resolve } from 'node:path';
 
-import { definePlugin } from 'svc/sdk';
+import { type Build, definePlugin } from 'svc/sdk';
 
 import type { Credentials } from '../session/contract.ts';
 import { openBase } from './base.ts';
@@ -11,6 +12,7 @@ import { edgeRoutes, identityRoutes, liveRoutes } from './edge-routes.ts';
 import { Edges } from './edges.ts';
 import { enrolmentRoutes } from './enrolment/enrolment-routes.ts';
 import { Enrolments } from './enrolment/enrolments.ts';
+import { installRoutes } from './enrolment/install-routes.ts';
 import { LocalEdge } from './enrolment/local-edge.ts';
 import { Fleet } from './fleet.ts';
 import { Housekeeping } from './housekeeping.ts';
@@ -19,12 +21,16 @@ import { edgeMention, mentions } from './mention.ts';
 import { openPlugins } from './plugins/index.ts';
 import { SelfMetrics } from './self-metrics.ts';
 import { RemoteSkills } from './skills.ts';
-import { Packages } from './upgrade/packages.ts';
+import { type OwnPackage, Packages } from './upgrade/packages.ts';
 import { upgradeRoutes } from './upgrade/upgrade-routes.ts';
 import { Upgrades } from './upgrade/upgrades.ts';
 
 /** By its id: the plugin that keeps sessions may be away. */
 const credentials: typeof Credentials = { kind: 'extension-point', id: 'session.credentials' };
+
+/** The single binary is the agent of its own architecture. */
+const ownPackage = ({ agent, version }: Build): OwnPackage | undefined =>
+  agent.length === 1 ? { file: `svc-${version.replace(/^v/, '')}-${arch()}`, path: agent[0]! } : undefined;
 
 export default definePlugin({
   async activate(ctx) {
@@ -32,7 +38,7 @@ export default definePlugin({
     const connection = openConnection(base, ctx);
     const plugins = openPlugins(base, connection.presence, ctx);
     const fleet = new Fleet(base.edgeTable, connection.presence);
-    const packages = new Packages(resolve(ctx.dataDir, '../../agent-packages'));
+    const packages = new Packages(resolve(ctx.dataDir, '../../agent-packages'), ownPackage(base.build));
     const upgrades = new Upgrades({ ...base, fleet, packages });
     const edges = new Edges({ ...base, ...connection });
     const enrolments = new Enrolments({ ...base, ...connection, edges });
@@ -50,6 +56,7 @@ export default definePlugin({
     ctx.extend.contribute(mentions, 'edge', edgeMention(fleet));
     ctx.http.routes([
       ...enrolmentRoutes(enrolments),
+      ...installRoutes({ enrolments, packages, build: base.build, pin: () => ctx.settings.get<string>('edge.pin') }),
       ...edgeRoutes(edges),
       ...identityRoutes(connection.edgeSecrets, connection.conflicts),
       ...liveRoutes(new LiveAnswers(fleet)),

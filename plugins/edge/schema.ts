@@ -14,6 +14,7 @@ const Uuid = Type.String({ pattern: '^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-f
 export const EdgeId = Type.Object({ id: Id });
 export const EdgePluginId = Type.Object({ id: Id, name: PluginName });
 export const EnrolmentId = Type.Object({ id: Id });
+export const AgentArch = Type.Object({ arch: Type.String({ pattern: '^[a-z0-9_]{1,20}$', description: 'x64 or arm64' }) });
 export const PackageFile = Type.Object({ file: Type.String({ minLength: 1, maxLength: 200 }) });
 
 export const EdgeQuery = Type.Object({
@@ -120,7 +121,9 @@ export const EnrolmentItem = Type.Object({
 export const NewEnrolment = Type.Object({
   ...EnrolmentItem.properties,
   token: Type.String({ description: 'shown this once' }),
-  install_command: Type.String({ description: 'one line, to be run as root on each machine' }),
+  install_command: Type.String({ description: 'one line, to be run as root on each machine that has svc' }),
+  script_command: orNull(Type.String({ description: 'the same for machines without svc: it brings that, too' })),
+  advice: orNull(Type.String({ description: 'what keeps these lines from being of use elsewhere' })),
 });
 
 const Health = Type.Object({

@@ -1,13 +1,16 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { setTimeout as pause } from 'node:timers/promises';
 
+import { debianPackage } from '../../bin/packaging/debian.ts';
 import { backupUnitTexts, unitText } from '../../bin/serve/unit.ts';
+import { withCredentials } from '../../bin/service/from-systemd.ts';
 import { peer } from '../peers.ts';
 import { openIn } from '../storage/folder.ts';
-import { scratch, svc } from './launcher.ts';
+import { checkout, projectRoot, scratch, serving, svc } from './launcher.ts';
 
 test('the units of the manager are ones that systemd understands', (t) => {
   const program = peer(t, 'systemd-analyze');
@@ -16,7 +19,10 @@ test('the units of the manager are ones that systemd understands', (t) => {
   }
   const folder = scratch(t);
   const command = [process.execPath];
-  const units = { 'svc.service': unitText({ command, dataDir: folder, groups: ['adm'] }), ...backupUnitTexts({ command, dataDir: folder }) };
+  const units = {
+    'svc.service': unitText({ command, dataDir: folder, groups: ['adm'], credentials: ['SVC_SECRET_KEY:/etc/hostname'] }),
+    ...backupUnitTexts({ command, dataDir: folder }),
+  };
   const said = (texts: Readonly<Record<string, string>>): string => {
     // The user is made by "svc install", and not by a test.
     Object.entries(texts).forEach(([name, text]) => writeFileSync(join(folder, name), text.replaceAll(/^(User|Group)=svc$/gm, '$1=root')));
@@ -41,6 +47,79 @@ test('install shows its units, and says why it can set up none here', async (t) 
   const uninstalled = await svc(['uninstall', '--data', folder], { env: { PATH: '/nowhere' } });
   assert.equal(uninstalled.code, 1);
   assert.match(uninstalled.stderr, /no service to remove, since/);
+});
+
+test('systemd is told when svc is ready, then that it goes round, and its credentials are variables', async (t) => {
+  const folder = scratch(t);
+  writeFileSync(join(folder, 'systemd-notify'), `#!/bin/sh\necho "$@" >>${folder}/told\n`, { mode: 0o755 });
+  mkdirSync(join(folder, 'credentials'));
+  writeFileSync(join(folder, 'credentials', 'svc_SVC_PUBLIC_URL'), 'https://svc.example.org\n');
+  writeFileSync(join(folder, 'credentials', 'other'), 'not ours');
+  const env = {
+    PATH: `${folder}:${process.env['PATH']}`,
+    NOTIFY_SOCKET: join(folder, 'socket'),
+    WATCHDOG_USEC: '300000',
+    CREDENTIALS_DIRECTORY: join(folder, 'credentials'),
+  };
+  const here = await serving(t, join(folder, 'data'), { root: checkout(t, 'setting'), env });
+  const told = (): string[] => (existsSync(join(folder, 'told')) ? readFileSync(join(folder, 'told'), 'utf8').trim().split('\n') : []);
+  for (const deadline = Date.now() + 20_000; told().length < 3; await pause(50)) {
+    assert.ok(Date.now() < deadline, here.said());
+  }
+  assert.deepEqual(new Set(told().slice(1)), new Set(['WATCHDOG=1']));
+  assert.equal(told()[0], 'READY=1');
+  const shown = await svc(['setting', 'get', 'http.public_url', '--data', here.dataDir]);
+  assert.match(shown.stdout, /https:\/\/svc\.example\.org/, shown.stderr);
+  assert.deepEqual(withCredentials({ ...env, SVC_PUBLIC_URL: 'https://own.example' })['SVC_PUBLIC_URL'], 'https://own.example');
+  assert.equal(withCredentials({ CREDENTIALS_DIRECTORY: '/nowhere' })['SVC_PUBLIC_URL'], undefined);
+});
+
+test('a Debian package has program, units and a user, and the same files make the same package', async (t) => {
+  const program = peer(t, 'dpkg-deb');
+  if (program === undefined) {
+    return;
+  }
+  const folder = scratch(t);
+  const binary = join(folder, 'program');
+  writeFileSync(binary, '#!/bin/sh\necho svc\n', { mode: 0o700 });
+  const pack = async (name: string): Promise<string> => {
+    const workshop = join(folder, `${name}-work`);
+    mkdirSync(workshop);
+    const out = join(folder, `${name}.deb`);
+    await debianPackage({ binary, version: '1.2.3', arch: 'arm64', licence: 'licence\n', out, workshop });
+    return out;
+  };
+  const [one, two] = [await pack('one'), await pack('two')];
+  assert.deepEqual(readFileSync(one), readFileSync(two));
+  const run = (...args: string[]): string => spawnSync(program, args, { encoding: 'utf8' }).stdout;
+  assert.equal(run('--field', one, 'Package', 'Version', 'Architecture'), 'Package: svc\nVersion: 1.2.3\nArchitecture: arm64\n');
+  const contents = run('--contents', one);
+  for (const line of [
+    /^-rwxr-xr-x root\/root .* \.\/usr\/bin\/svc$/m,
+    /^drwx------ root\/root .* \.\/etc\/svc\/credentials\/$/m,
+    /^-rw-r--r-- root\/root .* \.\/lib\/systemd\/system\/svc-backup\.timer$/m,
+  ]) {
+    assert.match(contents, line);
+  }
+  const there = join(folder, 'there');
+  run('--raw-extract', one, there);
+  assert.match(readFileSync(join(there, 'lib/systemd/system/svc.service'), 'utf8'), /^ExecStart=\/usr\/bin\/svc serve --data \/var\/lib\/svc$/m);
+  for (const script of ['postinst', 'prerm', 'postrm']) {
+    assert.equal(spawnSync('/bin/sh', ['-n', join(there, 'DEBIAN', script)]).status, 0, script);
+  }
+  await assert.rejects(debianPackage({ binary, version: '1.2.3', arch: 'mips', licence: '', out: one, workshop: there }), /no architecture for mips/);
+});
+
+test('the image starts svc as svc wants to be started', () => {
+  const text = readFileSync(join(projectRoot, 'config/Dockerfile'), 'utf8');
+  const named = [...text.matchAll(/(SVC_[A-Z_]+)=/g)].map(([, name]) => name!);
+  const known = readFileSync(join(projectRoot, 'config/core-settings.json'), 'utf8');
+  assert.deepEqual(
+    named.filter((name) => !known.includes(`"${name}"`)),
+    ['SVC_DATA_DIR', 'SVC_LOG_FORMAT'].filter((name) => !known.includes(`"${name}"`)),
+  );
+  assert.match(text, /^ENTRYPOINT \["svc"\]\nCMD \["serve"\]$/m);
+  assert.match(text, /^USER svc$/m);
 });
 
 test('backups in one folder build on each other, and only the last ones stay', async (t) => {

@@ -17,6 +17,7 @@ import type { EnrolmentDraft, NewEnrolment } from '../schema.ts';
 import { actorOf, type ShownEnrolment, shownEnrolment } from '../shown.ts';
 import type { EdgeDb, EdgeRow, EdgeTables } from '../tables.ts';
 import { enrolmentStore } from './enrolment-store.ts';
+import { isLoopback } from './install-script.ts';
 
 type By = Pick<Call, 'principal' | 'note'>;
 
@@ -40,6 +41,9 @@ const keptMs = 30 * 86_400_000;
 
 /** Wrong tokens of one address: so many at once, and then one in six seconds. */
 const guesses = { burst: 10, perSecond: 1 / 6 };
+
+const invalidToken = (): SvcError =>
+  new SvcError('unauthorized', 'the enrolment token is not valid: it is unknown, used up, expired or revoked; make a new one at the manager');
 
 const digest = (token: string): string => createHash('sha256').update(token).digest('hex');
 
@@ -71,7 +75,7 @@ export class Enrolments {
       by.note({ resourceType: 'edge_enrolment', resourceId: made.id, after: shownEnrolment(made, now) });
       return made;
     });
-    return { ...shownEnrolment(row, now), token, install_command: this.#installCommand(token) };
+    return { ...shownEnrolment(row, now), token, ...this.#lines(token) };
   }
 
   /** A device goes to one machine, and by the word of who may give it away. */
@@ -120,7 +124,7 @@ export class Enrolments {
     if (!made) {
       this.#guesses.of(call.ip).spend(1);
       // The same words for a token that never was.
-      throw new SvcError('unauthorized', 'the enrolment token is not valid: it is unknown, used up, expired or revoked; make a new one at the manager');
+      throw invalidToken();
     }
     await edgeTable.reload(made.row.id);
     return { edge_id: made.row.id, name: made.row.name, access_key: made.row.access_key, secret_key: made.secretKey, tunnel_path: tunnelPath };
@@ -176,10 +180,28 @@ export class Enrolments {
     }
   }
 
-  #installCommand(token: string): string {
+  /** Throws unauthorized unless this is a token that still takes a machine. */
+  async assertOpen(ip: string, token: string | undefined): Promise<void> {
+    this.#assertMayGuess(ip);
+    const { tables, clock } = this.#parts;
+    const row = token !== undefined && form.test(token) ? await enrolmentStore(tables.read).byHash(digest(token)) : undefined;
+    if (!row || shownEnrolment(row, clock.now()).status !== 'open') {
+      this.#guesses.of(ip).spend(1);
+      throw invalidToken();
+    }
+  }
+
+  #lines(token: string): Pick<Static<typeof NewEnrolment>, 'install_command' | 'script_command' | 'advice'> {
     const { settings, build } = this.#parts;
+    const manager = new URL(build.publicUrl).href.replace(/\/+$/, '');
     // `sha256//…` of the key that serves the public URL.
     const pin = settings.get<string>('edge.pin');
-    return ['svc edge install', `--manager ${build.publicUrl}`, `--token ${token}`, ...(pin === '' ? [] : [`--pin ${pin}`])].join(' ');
+    const line = ['svc edge install', `--manager ${manager}`, `--token ${token}`, ...(pin === '' ? [] : [`--pin ${pin}`])].join(' ');
+    if (isLoopback(manager)) {
+      return { install_command: line, script_command: null, advice: `${manager} is this machine alone: set SVC_PUBLIC_URL to its address for others` };
+    }
+    const fetched = ['curl -fsSL', ...(pin === '' ? [] : [`-k --pinnedpubkey ${pin}`]), `${manager}/install.sh`].join(' ');
+    const plain = manager.startsWith('https:') ? null : 'without TLS a stranger on the way can put another program, or manager, in the place of yours';
+    return { install_command: line, script_command: `${fetched} | sudo sh -s -- --token ${token}`, advice: plain };
   }
 }

@@ -25,6 +25,12 @@ export interface OpenPackage {
   read(range: ByteRange | undefined): AsyncIterable<Uint8Array>;
 }
 
+/** The running program, under the name that its package would have. */
+export interface OwnPackage {
+  readonly file: string;
+  readonly path: string;
+}
+
 /** `mark` is another when the file is. */
 interface PlainFile {
   readonly path: string;
@@ -39,11 +45,23 @@ const mostShown = 20;
 /** What an operator has put into `<data>/agent-packages`. */
 export class Packages {
   readonly #folder: string;
+  readonly #own: OwnPackage | undefined;
   /** A large file is read once, however many ask for it, and again when it is another. */
   readonly #digests = new Map<string, { readonly mark: string; readonly sha256: Promise<string> }>();
 
-  constructor(folder: string) {
+  /** `own`: a program that is its own package, for when the folder has none. */
+  constructor(folder: string, own?: OwnPackage) {
     this.#folder = folder;
+    this.#own = own;
+  }
+
+  /** Those that are whole, for each architecture; one that is not is as one that is missing. */
+  async ofVersion(version: string): Promise<readonly AgentPackage[]> {
+    const wanted = version.replace(/^v/, '');
+    const names = [...(await this.#names()), ...(this.#own ? [this.#own.file] : [])].map((name) => form.exec(name)!);
+    const arches = new Set(names.filter(([, its]) => its === wanted).map(([, , arch]) => arch!));
+    const found = await Promise.allSettled([...arches].map((arch) => this.find(wanted, arch)));
+    return found.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
   }
 
   /** Throws not_found, with what there is instead, or conflict when the files do not fit each other. */
@@ -51,6 +69,9 @@ export class Packages {
     const wanted = version.replace(/^v/, '');
     const file = await this.#fileOf(wanted, arch);
     const plain = await this.#plainFile(file);
+    if (plain.path === this.#own?.path) {
+      return { file, version: wanted, arch, sizeBytes: plain.size, sha256: await this.#digestOf(file, plain), signature: undefined };
+    }
     const stated = /^([0-9a-f]{64})\b/i.exec((await textOf(`${plain.path}.sha256`)) ?? '')?.[1]?.toLowerCase();
     if (stated === undefined) {
       throw new SvcError('conflict', `${file}.sha256 is missing, or does not begin with 64 hexadecimal digits; write one with sha256sum`);
@@ -76,6 +97,9 @@ export class Packages {
       const [, itsVersion, itsArch] = form.exec(name)!;
       return itsVersion === version && itsArch === arch;
     });
+    if (file === undefined && this.#own?.file === `svc-${version}-${arch}`) {
+      return this.#own.file;
+    }
     if (file === undefined) {
       const there = all.toSorted((a, b) => compare(form.exec(b)![1]!, form.exec(a)![1]!)).slice(0, mostShown);
       throw new SvcError(
@@ -97,6 +121,10 @@ export class Packages {
   /** A plain file of this folder, not a link that leads out of it. */
   async #plainFile(file: string): Promise<PlainFile> {
     const path = join(this.#folder, file);
+    if (file === this.#own?.file && !(await this.#names()).includes(file)) {
+      const { size, mtimeMs, ino } = await lstat(await realpath(this.#own.path));
+      return { path: this.#own.path, size, mark: `${size} ${mtimeMs} ${ino}` };
+    }
     const stat = form.test(file) ? await lstat(path).catch(() => undefined) : undefined;
     if (!stat?.isFile() || !(await realpath(path)).startsWith((await realpath(this.#folder)) + sep)) {
       throw new SvcError('not_found', `there is no agent package "${file.slice(0, 80)}"`);

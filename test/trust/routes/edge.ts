@@ -19,6 +19,8 @@ export const area: Area = {
     POST    /api/v1/edges/enrolments               edge:enrol
     GET     /api/v1/edges/enrolments               edge:enrol
     DELETE  /api/v1/edges/enrolments/{id}          edge:enrol
+    GET     /install.sh                            public
+    GET     /internal/edge/agents/{arch}           public
     POST    /internal/edge/enrol                   public
     GET     /internal/tunnel                       public
     GET     /internal/edge/packages/{file}         machine
