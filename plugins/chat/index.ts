@@ -1,4 +1,4 @@
-import { BuildInfo, defineEvent, definePlugin, defineService, type Handle, type Principal } from 'svc/sdk';
+import { BuildInfo, defineEvent, definePlugin, defineService, type Handle, type Principal, type Scope } from 'svc/sdk';
 
 import type { ApprovalBook, ApprovalOwner } from '../approval/contract.ts';
 import type { DeviceDirectory } from '../device/contract.ts';
@@ -54,6 +54,7 @@ export default definePlugin({
         reachable: async ({ target }) => target.kind === 'manager' || (devices.available && (await devices.get().onlineEdge(target.id!)) !== undefined),
         mentions: ctx.services.maybe(mentions),
         coordinator: new Coordinator(personas, models),
+        pause: pauseOf(ctx.scope),
         toolbag: new Toolbag(registry, gate, () => settings.get('agent.deferral_threshold')),
         settings: {
           kernel: () => settings.get('agent.kernel'),
@@ -86,6 +87,19 @@ export default definePlugin({
     });
   },
 });
+
+/** The signal of a run is aborted with the plugin, too. */
+const pauseOf =
+  (scope: Scope) =>
+  (ms: number, signal: AbortSignal): Promise<void> =>
+    new Promise((resolve) => {
+      const done = (): void => {
+        signal.removeEventListener('abort', done);
+        resolve();
+      };
+      scope.timeout('wait for the storage', ms, done);
+      signal.addEventListener('abort', done);
+    });
 
 /** Who a run acts for, with the rights of now: a run may wait for days. Undefined when the account is gone or disabled. */
 function livePrincipal(principal: Principal, people: Handle<DirectoryContract>): Principal | undefined {

@@ -11,6 +11,8 @@ import type { Outcome, Row } from '../exercise.ts';
 
 const child = fileURLToPath(new URL('./chat-child.ts', import.meta.url));
 const mostAddedMs = 50;
+/** After the last round, of what it was after the first two at most. */
+const mostGrowth = 1.1;
 const mebibyte = 2 ** 20;
 
 interface Usage extends NodeJS.MemoryUsage {
@@ -39,7 +41,7 @@ export async function run({ streams = 1_000, unread = 100, tokens = 200, rate = 
     const after: Usage[] = [];
     for (const _ of counted(Number(rounds), 'rounds')) {
       const reading = sessions.map((session, at) => follow(url, agent, session, `${at + 1}`, at >= Number(unread), late));
-      await Promise.all(reading.slice(Number(unread)));
+      await Promise.all(reading);
       after.push(await usageOf(server, 'usage'));
     }
     const tookMs = performance.now() - began;
@@ -47,10 +49,13 @@ export async function run({ streams = 1_000, unread = 100, tokens = 200, rate = 
     late.sort((a, b) => a - b);
     const at = (share: number): number => Math.round((late[Math.floor(late.length * share)] ?? Number.NaN) * 10) / 10;
     const cpu = (after.at(-1)!.cpu.user + after.at(-1)!.cpu.system - before.cpu.user - before.cpu.system) / 1_000;
+    const said = (Number(streams) - Number(unread)) * Number(tokens) * Number(rounds);
+    const most = Math.max(...after.slice(0, 2).map(({ rss }) => rss));
     return {
-      ok: at(0.99) < mostAddedMs,
+      ok: at(0.99) < mostAddedMs && late.length === said && after.at(-1)!.rss < most * mostGrowth,
       streams: Number(streams),
       'never read': Number(unread),
+      'tokens said to readers': said,
       'tokens read': late.length,
       'later, p50 ms': at(0.5),
       'later, p99 ms': at(0.99),

@@ -30,6 +30,8 @@ export interface RunPorts {
   readonly coordinator: Coordinator;
   readonly mentions: Handle<MentionDirectory>;
   readonly toolbag: Toolbag;
+  /** Waits, but not for a run that is stopped or a plugin that leaves. */
+  readonly pause: (ms: number, signal: AbortSignal) => Promise<void>;
   /** Asks for a flush of waiting text within 20 ms. */
   readonly flushSoon: (log: EventLog) => void;
   readonly settings: {

@@ -1,4 +1,4 @@
-import type { Selectable } from 'kysely';
+import { type Selectable, sql, type SqlBool } from 'kysely';
 import { SvcError, type Tables } from 'svc/sdk';
 
 import type { RunEvent } from '../contract.ts';
@@ -88,8 +88,11 @@ export class RunStore {
     });
   }
 
-  async keep(holder: string, until: number): Promise<void> {
-    await this.#tables.write(async (tx) => void (await tx.updateTable('chat_runs').set({ held_until: until }).where('holder', '=', holder).execute()));
+  async keep(holder: string, ids: readonly string[], until: number): Promise<void> {
+    const those = sql<SqlBool>`id in (select value from json_each(${JSON.stringify(ids)}))`;
+    await this.#tables.write(
+      async (tx) => void (await tx.updateTable('chat_runs').set({ held_until: until }).where('holder', '=', holder).where(those).execute()),
+    );
   }
 
   async journal(id: string): Promise<readonly Entry[]> {

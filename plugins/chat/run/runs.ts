@@ -138,7 +138,7 @@ export class Runs implements ChatRuns {
     }
   }
 
-  /** While there are runs here, nobody takes them for left. */
+  /** While runs are worked on here, they are not taken for left; one whose end could not be written is. */
   #keepOn(): void {
     if (this.#isKept || this.#active.size === 0) {
       return;
@@ -148,7 +148,7 @@ export class Runs implements ChatRuns {
       this.#isKept = false;
       this.#keepOn();
       if (this.#active.size > 0) {
-        await this.#ports.runs.keep(this.#options.holder, this.#ports.clock.now() + heldMs);
+        await this.#ports.runs.keep(this.#options.holder, [...this.#active.keys()], this.#ports.clock.now() + heldMs);
       }
     });
   }

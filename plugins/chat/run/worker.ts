@@ -12,6 +12,11 @@ import type { OpenRun, RunPorts, Work } from './ports.ts';
 import { LostRun } from './run-store.ts';
 import { askModel } from './turn.ts';
 
+/** Refusals of the storage that say: none of this was written, there are too many writes. */
+const notBegun: ReadonlySet<string> = new Set(['storage.queue_full', 'storage.wait_too_long']);
+const mostTries = 30;
+const pauseMs = 1_000;
+
 export type Standing = 'ended' | 'waiting' | 'left';
 
 /** Carries one run from row to row until it ends, waits for people, or has to be left to another worker. */
@@ -67,7 +72,8 @@ export class RunWorker implements OpenRun {
         }
         await along?.();
       };
-      await this.#ports.runs.append(row.id, holder, this.#ports.clock.now(), { from: this.#rows + 1, entries, events: fresh }, more);
+      const { runs, clock } = this.#ports;
+      await this.#inTurn(() => runs.append(row.id, holder, clock.now(), { from: this.#rows + 1, entries, events: fresh }, more));
       events.stored(fresh.length);
       if (reserve !== undefined) {
         events.reserved(reserve);
@@ -77,6 +83,20 @@ export class RunWorker implements OpenRun {
     });
     this.#turn = done.catch(() => undefined);
     return done;
+  }
+
+  /** A write that did not come to its turn is asked for again: many runs at once are no reason to lose one of them. */
+  async #inTurn(write: () => Promise<void>): Promise<void> {
+    for (let tries = 1; ; tries++) {
+      try {
+        return await write();
+      } catch (error) {
+        if (!notBegun.has((isSvcError(error) && error.reason) || '') || tries === mostTries || this.work.signal.aborted) {
+          throw error;
+        }
+        await this.#ports.pause(pauseMs, this.work.signal);
+      }
+    }
   }
 
   async #steps(isCancelled: () => boolean): Promise<Standing> {

@@ -19,7 +19,7 @@ test('the rooms of agents do not wake again and again while there is nothing to 
   };
   globalThis.setTimeout = Object.assign(counting, real);
   const kit = await agentHouse(t, {
-    plugins: ['gate', 'approval', 'skill', 'setting', 'model', 'chat', 'persona', 'mention', 'mcp', 'drop-ins'],
+    plugins: ['gate', 'approval', 'skill', 'setting', 'model', 'chat', 'mention', 'mcp'],
     rules: [{ reply: { text: 'Here.' } }],
   });
   assert.equal((await kit.send('Are you there?')).finish_reason, 'stop');
