@@ -15,7 +15,7 @@ export interface DeskParts {
   readonly admitted: Counter;
   /** Carries one out to its end; never throws. */
   readonly carryOut: (run: RunRow, signal: AbortSignal) => Promise<void>;
-  /** Writes a report into the timeline of its incident, if it is not there. */
+  /** Writes a report, or that there is none, into the timeline of its incident, if it is not there. */
   readonly tellAgain: (run: RunRow) => Promise<void>;
 }
 
@@ -147,7 +147,7 @@ export class Desk {
       await tables.write((tx) => new RunStore(tx).end({ id, attempts }, change));
       log.info({ event: 'investigate.resumed', investigation: id, attempts, given_up: isOver }, 'an investigation was interrupted by the end of svc');
     }
-    for (const run of await this.#store.readySince(clock.now() - hourMs)) {
+    for (const run of await this.#store.endedSince(clock.now() - hourMs)) {
       await tellAgain(run);
     }
     await this.sweep();

@@ -39,6 +39,8 @@ export interface InvestigatorParts {
 
 /** From the alert to the stored report. Fetching and scoring together keep within twenty seconds. */
 const fetchMs = 13_000;
+/** Where failures stand in the timeline: looks that have ended well keep their places. */
+const lookOfFailures = 9;
 const scoreMs = 5_000;
 
 /** Carries out investigations: fetches, stores what was fetched, scores it, writes the report and tells the timeline. */
@@ -129,13 +131,18 @@ export class Investigator {
     const incident = await this.#parts.incidents.get(run.incident_id);
     // Of a later firing it says nothing.
     if (incident !== undefined && incident.event_count === run.fire_seq) {
-      await this.#tell(run, JSON.parse(run.report!) as ReportBody);
+      await (run.status === 'failed' ? this.#tellFailed(run) : this.#tell(run, JSON.parse(run.report!) as ReportBody));
     }
+  }
+
+  /** Who waits for a cause learns that there will be none; a report that comes later is told beside it. */
+  async #tellFailed({ id, incident_id: incident, look, reason }: RunRow): Promise<void> {
+    const message = `The cause is not known: the investigation failed: ${reason ?? 'for no reason that was kept'}. Start another with: svc investigate ${incident}`;
+    await this.#write(id, incident, { message, data: { investigation_id: id, look, status: 'failed' }, look: lookOfFailures });
   }
 
   /** The first look in the timeline, which notices take their line from. */
   async #tell(run: RunRow, { confidence, chain, root_cause: cause }: ReportBody): Promise<void> {
-    const { incidents, log } = this.#parts;
     const { id, incident_id: incident, verdict, summary, look } = run;
     if (!isNews(run, verdict)) {
       return;
@@ -149,8 +156,13 @@ export class Investigator {
       node: cause?.node.id ?? null,
       category: cause?.category ?? null,
     };
+    await this.#write(id, incident, { message, data, look });
+  }
+
+  async #write(id: number, incident: number, diagnosis: Omit<Parameters<Incidents['diagnose']>[1], 'by'>): Promise<void> {
+    const { incidents, log } = this.#parts;
     try {
-      await incidents.diagnose(incident, { message, data, by: 'investigator', look });
+      await incidents.diagnose(incident, { ...diagnosis, by: 'investigator' });
     } catch (error) {
       log.warn(
         { event: 'investigate.not_told', investigation: id, cause: messageOf(error) },
@@ -164,6 +176,7 @@ export class Investigator {
     const change = { status: 'failed' as const, reason, summary: `The investigation failed: ${reason}`, ready_at: Math.round(clock.now()) };
     try {
       if (await tables.write((tx) => new RunStore(tx).end(run, change))) {
+        await this.#tellFailed({ ...run, ...change });
         ready({ ...stateOf({ ...run, ...change }), mode: 'deterministic' });
       }
     } catch (error) {

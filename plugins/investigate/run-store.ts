@@ -188,9 +188,9 @@ export class RunStore {
     return this.#db.selectFrom('investigate_runs').selectAll().where('status', '=', 'ready').orderBy('id', 'desc').limit(limit).execute();
   }
 
-  /** Reports that were ready after a time. */
-  readySince(since: number): Promise<RunRow[]> {
-    return this.#db.selectFrom('investigate_runs').selectAll().where('status', '=', 'ready').where('ready_at', '>', since).execute();
+  /** Those that have ended after a time, with a report or in words. */
+  endedSince(since: number): Promise<RunRow[]> {
+    return this.#db.selectFrom('investigate_runs').selectAll().where('status', 'in', ['ready', 'failed']).where('ready_at', '>', since).execute();
   }
 
   async lastReady(incidentId: number): Promise<number | undefined> {

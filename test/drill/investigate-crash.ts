@@ -42,15 +42,20 @@ export async function run({
     }
     const { running, line } = await start(folder, incidents, 'never', 1);
     const runs = await settled(await line, incidents);
+    // What has just ended is told behind that.
+    const toldOf = (): readonly string[] => readFileSync(join(folder, 'timeline'), 'utf8').split('\n').filter(Boolean);
+    for (let tries = 0; tries < 100 && toldOf().length < incidents; tries += 1) {
+      await pause(50);
+    }
     running.kill('SIGKILL');
     await once(running, 'exit');
-    const told = readFileSync(join(folder, 'timeline'), 'utf8').split('\n').filter(Boolean);
+    const told = toldOf();
     const ready = runs.filter(({ status }) => status === 'ready').length;
     const failed = runs.filter(({ status }) => status === 'failed').length;
     assert.equal(new Set(runs.map(({ incident_id: id }) => id)).size, runs.length, 'an incident was investigated twice');
     assert.equal(ready + failed, incidents, `${runs.length} of ${incidents} investigations are there`);
     assert.equal(new Set(told).size, told.length, 'a timeline was told twice');
-    assert.equal(told.length, ready, `${ready} reports are ready and ${told.length} timelines were told`);
+    assert.equal(told.length, ready + failed, `${ready} reports are ready, ${failed} are given up, and ${told.length} timelines were told`);
     return { ok: kills > 0, kills, incidents, ready, 'given up, and said so': failed };
   } finally {
     rmSync(folder, { recursive: true, force: true });
