@@ -11,7 +11,7 @@ function drawn(shown: unknown): string {
     return shown.map(drawn).join('');
   }
   if (shown === null || typeof shown !== 'object') {
-    return shown === undefined || shown === null || typeof shown === 'boolean' ? '' : String(shown);
+    return typeof shown === 'string' ? shown : '';
   }
   const { type, props } = shown as Shown;
   if (typeof type === 'function') {

@@ -62,7 +62,7 @@ export interface FedHouse extends TestHost {
 export async function fedHouse(t: Pick<TestContext, 'after'>, options: FedOptions): Promise<FedHouse> {
   const { seed, count, requestsPerMinute = 0, logsPerSecond = 0, metrics = 'snapshot', traced = true, fault } = options;
   const clock = new HandClock();
-  const house = await startTestHost(t, { plugins, clock, environment: { SVC_INVESTIGATE_MOST_PER_RULE: '100' } });
+  const house = await startTestHost(t, { plugins, clock, environment: { SVC_INVESTIGATE_MOST_PER_RULE: '100', SVC_INVESTIGATE_MOST_PER_PERSON: '1000' } });
   const folder = mkdtempSync(join(tmpdir(), 'svc-fed-'));
   t.after(() => rmSync(folder, { recursive: true, force: true }));
   const told: SimOptions = {

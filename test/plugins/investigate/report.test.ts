@@ -19,7 +19,13 @@ test('an incident is investigated by itself: host, indicator and time are in the
   assert.equal(report.status, 'ready', report.summary);
   assert.equal(report.root_cause?.node.id, 'device:3');
   assert.equal(report.root_cause?.node.name, 'host-3');
-  const { items } = await house.json(`/api/v1/alerts/incidents/${incident}/events?type=ai_initial_diagnosis`);
+  // The timeline is told behind the report.
+  const toldOf = () => house.json(`/api/v1/alerts/incidents/${incident}/events?type=ai_initial_diagnosis`);
+  let { items } = await toldOf();
+  for (let tries = 0; items.length === 0 && tries < 1_000; tries += 1) {
+    await pause(20);
+    ({ items } = await toldOf());
+  }
   assert.equal(items.length, 1);
   assert.match(items[0].message, /host-3/);
   const links = new Map(report.suggested_actions.map(({ label, link }) => [label, link ?? '']));
