@@ -1,9 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { Fragment, h, type VNode } from 'preact';
+interface Shown {
+  readonly type: string | ((props: object) => unknown);
+  readonly props: { readonly children?: unknown };
+}
 
-type Shown = VNode<{ readonly children?: unknown; readonly text?: string }>;
+/** By name alone: their types bring those of browsers into all tests. */
+const [preact, component] = ['preact', new URL('../../../plugins/console/web/kit/markdown.tsx', import.meta.url).href];
 
 /** Elements of a page as text in which the kinds of elements are seen. */
 function drawn(shown: unknown): string {
@@ -15,20 +19,16 @@ function drawn(shown: unknown): string {
   }
   const { type, props } = shown as Shown;
   if (typeof type === 'function') {
-    return drawn((type as (props: object) => unknown)(props));
+    return drawn(type(props));
   }
   return `<${type}>${drawn(props.children)}</${type}>`;
 }
 
 /** The component itself, for which a page is pretended that has nothing but an address. */
 async function markdown(): Promise<(text: string) => string> {
-  Object.assign(globalThis, {
-    location: { pathname: '/', search: '' },
-    addEventListener: () => undefined,
-    React: { createElement: h, Fragment },
-  });
-  const file = new URL('../../../plugins/console/web/kit/markdown.tsx', import.meta.url).href;
-  const { Markdown } = (await import(file)) as { readonly Markdown: (props: { readonly text: string }) => unknown };
+  const { h: createElement, Fragment } = (await import(preact)) as Readonly<Record<string, unknown>>;
+  Object.assign(globalThis, { location: { pathname: '/', search: '' }, addEventListener: () => undefined, React: { createElement, Fragment } });
+  const { Markdown } = (await import(component)) as { readonly Markdown: (props: { readonly text: string }) => unknown };
   return (text) => drawn(Markdown({ text }));
 }
 
