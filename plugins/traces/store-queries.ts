@@ -50,16 +50,16 @@ export class StoreQueries {
     return this.#run({ ...input, ...ever }, call, () => this.#store.trace(id), id);
   }
 
-  async metrics(input: MetricsInput, call: Call): Promise<Told<MetricsResult>> {
+  async metrics(input: MetricsInput, call: Call, closed = false): Promise<Told<MetricsResult>> {
     const query = parse(input.query);
     const { start, end, step, exemplars } = input;
-    const options = { start, end, step, enforce: matchersOf(input), ...(exemplars !== undefined && { exemplars }) };
+    const options = { start, end, step, closed, enforce: matchersOf(input), ...(exemplars !== undefined && { exemplars }) };
     return this.#run(input, call, (budget) => metrics(this.#store.source(), query, options, budget));
   }
 
   /** One point, at the end of the window, of all spans that start in it. */
   async instant({ start, end, ...asked }: InstantInput, call: Call): Promise<Told<MetricsResult>> {
-    return this.metrics({ ...asked, start: end, end, step: Math.max(1, end - start) }, call);
+    return this.metrics({ ...asked, start: end, end, step: Math.max(1, end - start) }, call, true);
   }
 
   async tagNames(input: Omit<TagsInput, 'version' | 'scope'>, call: Call): Promise<Told<TagNames>> {

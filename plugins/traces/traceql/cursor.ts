@@ -1,12 +1,14 @@
 import { parseError, type Token, tokenName, tokensOf } from './lexer.ts';
 
 const deepest = 128;
+const mostJoints = 2_000;
 
 /** Where the parser stands in its tokens. */
 export class Cursor {
   readonly #tokens: readonly Token[];
   #at = 0;
   #depth = 0;
+  #joints = 0;
 
   constructor(query: string) {
     this.#tokens = tokensOf(query);
@@ -25,6 +27,14 @@ export class Cursor {
     const current = this.token;
     this.#at = Math.min(this.#at + 1, this.#tokens.length - 1);
     return current;
+  }
+
+  /** Steps over what joins two expressions: a row of them is parsed one after the other, and runs one within the other. */
+  joint(): void {
+    if (++this.#joints > mostJoints) {
+      throw parseError(this.token, `more than ${mostJoints} operators`);
+    }
+    this.next();
   }
 
   /** Whether the token is this sign or word. */

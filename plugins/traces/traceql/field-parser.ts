@@ -50,7 +50,7 @@ export function parseField(tokens: Cursor, tightest = 0): FieldExpression {
       if (strength === undefined || strength <= tightest) {
         return left;
       }
-      tokens.next();
+      tokens.joint();
       const right = parseField(tokens, strength === fromTheRight ? strength - 1 : strength);
       left = { kind: 'binary', operator: text as FieldOperator, left, right };
     }

@@ -22,6 +22,8 @@ export interface MetricsOptions {
   readonly end: number;
   readonly step: number;
   readonly enforce?: readonly Matcher[];
+  /** The first slot holds its beginning, too: a question about a window, and not one of many steps. */
+  readonly closed?: boolean;
   /** Spans to be shown beside the numbers, at most; the query may say otherwise. */
   readonly exemplars?: number;
 }
@@ -105,7 +107,7 @@ function timesOf({ start, end, step }: MetricsOptions): Float64Array {
 async function eachSpan(
   source: SpanSource,
   query: Query,
-  { start, end, step, enforce = [] }: MetricsOptions,
+  { start, end, step, closed = false, enforce = [] }: MetricsOptions,
   count: number,
   budget: Budget,
   visit: (view: TraceView, index: number, slot: number) => void,
@@ -125,7 +127,8 @@ async function eachSpan(
       const view = new TraceView(visible);
       for (const { members } of runOver(view, run)) {
         for (const index of members) {
-          const slot = Math.ceil((view.spans[index]!.startMs - start) / step);
+          const at = (view.spans[index]!.startMs - start) / step;
+          const slot = closed && at === -1 ? 0 : Math.ceil(at);
           // Whole traces have each span once already.
           if (slot >= 0 && slot < count && (!prefilter.partial || seen.add(view.traceId, view.spans[index]!))) {
             visit(view, index, slot);
@@ -184,7 +187,7 @@ async function collect(
       return;
     }
     const group = groupOf(view, index);
-    group.slots.add(slot, numberOf(value));
+    group.slots.add(slot, numberOf(value), value?.type === 'duration' ? value.value : undefined);
     const exemplar = picker.pick(view, index, slot, value === undefined ? undefined : numberOf(value));
     if (exemplar !== undefined) {
       group.exemplars.push(exemplar);

@@ -103,7 +103,7 @@ function spanset(tokens: Cursor, loosest = 0): SpansetExpression {
       if (strength === undefined || strength <= loosest) {
         return left;
       }
-      tokens.next();
+      tokens.joint();
       left = { kind: 'operation', operator: text as SpansetOperator, left, right: spanset(tokens, strength) };
     }
   });
@@ -145,7 +145,7 @@ function scalar(tokens: Cursor, loosest = 0): ScalarExpression {
       if (strength === undefined || strength <= loosest) {
         return left;
       }
-      tokens.next();
+      tokens.joint();
       const right = scalar(tokens, text === '^' ? strength - 1 : strength);
       left = { kind: 'arithmetic', operator: text as '+', left, right };
     }

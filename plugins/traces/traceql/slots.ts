@@ -8,7 +8,8 @@ export const bucketLabel = '__bucket';
 
 /** What is gathered for one group, slot by slot. */
 export interface Slots {
-  add(slot: number, value: number): void;
+  /** A duration is given in seconds; as nanoseconds, too, of which buckets double. */
+  add(slot: number, value: number, nanoseconds?: number): void;
   series(stepSeconds: number): readonly { readonly label: Attribute | undefined; readonly values: Float64Array }[];
 }
 
@@ -119,8 +120,8 @@ class BucketSlots implements Slots {
     this.#bound = bound;
   }
 
-  add(slot: number, value: number): void {
-    const bound = octave(value);
+  add(slot: number, value: number, nanoseconds?: number): void {
+    const bound = nanoseconds === undefined ? octave(value) : octave(nanoseconds) / 1e9;
     let counts = this.#counts.get(bound);
     if (counts === undefined) {
       this.#bound.series(1);

@@ -13,6 +13,7 @@ import { parse as parseYaml } from 'yaml';
 
 import { parse } from '../../../plugins/traces/traceql/engine.ts';
 import { goEvaluations, goRefusals } from './go-evaluations.ts';
+import { goMetrics } from './go-metrics.ts';
 
 const { values, positionals } = parseArgs({ allowPositionals: true, options: { verbose: { type: 'boolean', default: false } } });
 const [checkout] = positionals;
@@ -49,6 +50,7 @@ for (const [kind, taken] of kinds) {
 for (const [what, judged] of [
   ['texts that its parser refuses', goRefusals(checkout)],
   ['evaluations', goEvaluations(checkout)],
+  ['values of metrics', await goMetrics(checkout)],
 ] as const) {
   const wanted = judged.filter(({ reason }) => reason === undefined);
   const wrong = wanted.filter((one) => one.wrong !== undefined);

@@ -75,6 +75,21 @@ for (const [query, series] of Object.entries(expected)) {
   test(query, async () => assert.deepEqual(await told(query), series));
 }
 
+test('buckets of durations double from a nanosecond on', async () => {
+  const { series } = await ask('{ duration <= 200ms } | histogram_over_time(duration)');
+  assert.deepEqual(
+    series.map(({ labels }) => labels[0]!.value),
+    [2 ** 27, 2 ** 28].map((ns) => ({ type: 'float', value: ns / 1e9 })),
+  );
+});
+
+test('a window that is asked about as a whole holds its beginning', async () => {
+  const whole = { start: epochMs + 9_000, end: epochMs + 9_000, step: 8_000 };
+  const [open, closed] = await Promise.all([ask('{ } | count_over_time()', whole), ask('{ } | count_over_time()', { ...whole, closed: true })]);
+  const count = (asked: typeof open): number => asked.series[0]!.values[0]!;
+  assert.deepEqual([count(open), count(closed)], [8, 9]);
+});
+
 test('a quantile is right to a fiftieth', async () => {
   const { series } = await ask('{ } | quantile_over_time(duration, 0.5, 1)', { start: epochMs + 12_000, step: 12_000 });
   const [median, most] = series.map(({ labels, values }) => {
