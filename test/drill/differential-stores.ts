@@ -5,6 +5,8 @@ import { fileURLToPath } from 'node:url';
 
 import { type Budget, budget, labelsRecord } from 'svc/query';
 
+import { instant as instantOfLogs } from '../../plugins/logs/logql/index.ts';
+import { openLogStore } from '../../plugins/logs/store/store.ts';
 import { instant } from '../../plugins/metricsdb/promql/index.ts';
 import { tagsJson, tagsJsonByScope, tagValuesJson, typedTagValuesJson } from '../../plugins/traces/store/answer-json.ts';
 import { valueText } from '../../plugins/traces/store/otlp-values.ts';
@@ -13,11 +15,12 @@ import { tagNames, tagValues } from '../../plugins/traces/store/tags.ts';
 import { metrics, parse, queryOfTags, search } from '../../plugins/traces/traceql/engine.ts';
 import { startMs } from '../plugins/traces/bodies.ts';
 import { jsonOf, quiet } from '../plugins/traces/store-house.ts';
+import { crashOptions } from './logs-crash-model.ts';
 import { openIn } from './metrics-crash-model.ts';
 import { keyOf } from './metrics-differential-model.ts';
 import type { Random } from './traces-differential-model.ts';
 
-export type Signal = 'metrics' | 'traces';
+export type Signal = 'metrics' | 'logs' | 'traces';
 
 export interface DrillQuestion {
   /** Of traces: whether traces are searched, by a query or by tags, spans counted, or names or values of tags asked for. */
@@ -30,7 +33,7 @@ export interface DrillQuestion {
   readonly tag?: string;
   /** Of names and values: of the interface. */
   readonly version?: 1 | 2;
-  /** Of metrics: when. */
+  /** Of metrics and logs: when. */
   readonly time?: number;
 }
 
@@ -72,6 +75,22 @@ export const openers: Readonly<Record<Signal, (folder: string) => Promise<DrillS
       tend: () => store.maintain(),
       async ask({ query, time = 0 }) {
         const found = await instant(store.source(), { query, time }, budget({ timeoutMs: 60_000 }));
+        return new Map(found.type === 'vector' ? found.samples.map(({ labels, value }) => [keyOf(labelsRecord(labels)), value]) : []);
+      },
+      end: () => store.close(),
+    };
+  },
+  async logs(folder) {
+    const store = await openLogStore({ folder, ...crashOptions });
+    return {
+      push: async (body) => void (await store.push('loki-json', body, {})),
+      tend: (atOnce) => (atOnce ? store.flush() : store.tidy()),
+      async ask({ query, time = 0 }) {
+        const allowance = budget({ timeoutMs: 60_000 });
+        const found = await instantOfLogs(store.source(), { query, time, now: () => time }, allowance);
+        if (allowance.warnings.length > 0) {
+          throw new Error(allowance.warnings.join('; '));
+        }
         return new Map(found.type === 'vector' ? found.samples.map(({ labels, value }) => [keyOf(labelsRecord(labels)), value]) : []);
       },
       end: () => store.close(),

@@ -2,15 +2,11 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-import { budget } from 'svc/query';
-
-import { instant } from '../../plugins/logs/logql/index.ts';
-import { type LogStore, openLogStore } from '../../plugins/logs/store/store.ts';
 import { counted } from '../counted.ts';
 import type { Outcome } from '../exercise.ts';
-import { numbers } from './seeded.ts';
-import { crashOptions } from './logs-crash-model.ts';
+import { type DrillStore, openers, openKilled } from './differential-stores.ts';
 import { type Event, eventAt, type Question, questionFrom, type Random } from './logs-differential-model.ts';
+import { numbers } from './seeded.ts';
 
 const firstMs = 1_795_190_000_000;
 const betweenMs = 2_000;
@@ -18,21 +14,30 @@ const perPush = 200;
 /** After so many questions more lines are pushed; after so many rounds of it the store is opened anew. */
 const perRound = 100;
 
-/** Random questions to a store of logs, while chunks and blocks are cut and merged, beside answers that are worked out without it. */
-export async function run({ questions = 10_000, seed = 1 }: { readonly questions?: number; readonly seed?: number } = {}): Promise<Outcome> {
+/**
+ * Random questions to a store of logs, while chunks and blocks are cut and merged, beside answers that are worked out without it; with
+ * `kills`, the process of the store is killed every hundred.
+ */
+export async function run({
+  questions = 10_000,
+  seed = 1,
+  kills = false,
+}: { readonly questions?: number; readonly seed?: number; readonly kills?: boolean } = {}): Promise<Outcome> {
   const folder = mkdtempSync(join(tmpdir(), 'svc-logs-differential-'));
   const random = numbers(seed);
   const events: Event[] = [];
-  let store = await openLogStore({ folder, ...crashOptions });
+  const open = (): Promise<DrillStore> => (kills ? openKilled('logs', folder, random) : openers.logs(folder));
+  let store = await open();
   let series = 0;
   try {
     for (const number of counted(questions, 'questions')) {
       if (number % perRound === 0) {
-        if (number % (perRound * 5) === 0 && number > 0) {
-          await store.close();
-          store = await openLogStore({ folder, ...crashOptions });
+        if (number % (perRound * (kills ? 1 : 5)) === 0 && number > 0) {
+          await store.end();
+          store = await open();
         }
         await push(store, events, random);
+        await store.tend(kills && random(3) === 0);
       }
       const question = questionFrom(firstMs, events.at(-1)!.ms, random);
       const wrong = await difference(store, question, events);
@@ -41,14 +46,14 @@ export async function run({ questions = 10_000, seed = 1 }: { readonly questions
       }
       series += question.answer(events).size;
     }
-    return { ok: true, questions, seed, lines: events.length, blocks: store.status().blocks, 'series compared': series };
+    return { ok: true, questions, seed, kills: kills ? Math.ceil(questions / perRound) : 0, lines: events.length, 'series compared': series };
   } finally {
-    await store.close();
+    await store.end();
     rmSync(folder, { recursive: true, force: true });
   }
 }
 
-async function push(store: LogStore, events: Event[], random: Random): Promise<void> {
+async function push(store: DrillStore, events: Event[], random: Random): Promise<void> {
   const fresh = Array.from({ length: perPush }, (_, at) => eventAt(firstMs + (events.length + at) * betweenMs, random));
   const streams = new Map<string, Event[]>();
   for (const event of fresh) {
@@ -61,24 +66,17 @@ async function push(store: LogStore, events: Event[], random: Random): Promise<v
       values: list.map(({ ms, line }) => [`${ms}000000`, line]),
     })),
   };
-  await store.push('loki-json', Buffer.from(JSON.stringify(body)), {});
+  await store.push(Buffer.from(JSON.stringify(body)));
   events.push(...fresh);
 }
 
-async function difference(store: LogStore, question: Question, events: readonly Event[]): Promise<string | undefined> {
-  const limits = budget({ timeoutMs: 60_000, now: () => performance.now() });
-  const found = await instant(store.source(), { query: question.query, time: question.at, now: () => question.at }, limits);
-  if (limits.warnings.length > 0) {
-    throw new Error(limits.warnings.join('; '));
-  }
-  const got = new Map(found.type === 'vector' ? found.samples.map(({ labels, value }) => [keyOf(labels), value]) : []);
+async function difference(store: DrillStore, question: Question, events: readonly Event[]): Promise<string | undefined> {
+  const got = await store.ask({ query: question.query, time: question.at });
   const wanted = question.answer(events);
   const keys = new Set([...got.keys(), ...wanted.keys()]);
   const off = [...keys].find((key) => !close(got.get(key), wanted.get(key)));
   return off === undefined ? undefined : `{${off}} is ${got.get(off)} instead of ${wanted.get(off)}`;
 }
-
-const keyOf = (labels: readonly string[]): string => labels.flatMap((name, index) => (index % 2 === 0 ? [`${name}=${labels[index + 1]!}`] : [])).join();
 
 const close = (a: number | undefined, b: number | undefined): boolean =>
   a !== undefined && b !== undefined && Math.abs(a - b) <= 1e-9 * Math.max(1, Math.abs(a), Math.abs(b));

@@ -7,3 +7,8 @@ test('random questions are answered as they are worked out without the store, wh
   const { ok, ...rest } = await run({ questions: 300, seed: 3 });
   assert.equal(ok, true, JSON.stringify(rest));
 });
+
+test('the same by a process that is killed again and again while it writes blocks', async () => {
+  const { ok, ...rest } = await run({ questions: 210, seed: 4, kills: true });
+  assert.equal(ok, true, JSON.stringify(rest));
+});

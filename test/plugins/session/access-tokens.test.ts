@@ -48,7 +48,7 @@ test('a token of 100 KB, and one of unicode, are nobody', async (t) => {
     assert.equal(authenticator.authenticate({ scheme: 'bearer', value, ip: '127.0.0.1' }), undefined);
   }
   const overHttp = await fetch(`${house.url}/api/v1/lamp/look`, { headers: { authorization: `Bearer ${huge}` } });
-  assert.equal(overHttp.status, 431, 'the server does not even read it');
+  assert.equal(overHttp.status, 401);
 });
 
 test('Basic credentials and tickets are nobody here, even with a good token in them', async (t) => {
