@@ -66,7 +66,7 @@ async function judgedTest(table: string, query: string, body: string): Promise<J
 }
 
 function judgedValue({ series }: MetricsResult, { labels, at, value }: Wanted): { readonly wrong?: string } {
-  const key = (pairs: readonly (readonly [string, string])[]): string => JSON.stringify([...pairs].sort());
+  const key = (pairs: readonly (readonly [string, string])[]): string => JSON.stringify(pairs.map((pair) => pair.join('=')).sort());
   const own = series.find((one) => key(one.labels.map(({ key: name, value: of }) => [name, keyOf(of)])) === key(labels));
   const got = own?.values[at] ?? NaN;
   const same = Number.isNaN(value) ? Number.isNaN(got) : Math.abs(got - value) <= 1e-9 * Math.abs(value);
