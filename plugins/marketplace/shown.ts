@@ -43,9 +43,13 @@ export function problemsOf({ lock, difference, needs, warnings, confirm }: Previ
     { path: '/version', message: lock.version },
     { path: '/verdict', message: lock.verdict },
     { path: '/signed_by', message: lock.signed_by ?? 'unsigned' },
-    ...(lock.verdict === 'pass' ? [] : [{ path: '/reason', message: 'why it is installed all the same, in 10 letters or more' }]),
+    ...(lock.verdict === 'pass' ? [] : [{ path: '/options/reason', message: 'why it is installed all the same, in 10 letters or more' }]),
     { path: '/files', message: `${lock.files.length} files, ${lock.files.reduce((sum, { size }) => sum + size, 0)} bytes` },
-    ...each('needs', needs),
+    // The rights themselves stand below, one by one.
+    ...each(
+      'needs',
+      needs.map((need) => need.replace(/^it asks for rights: .*$/s, 'it asks for rights')),
+    ),
     ...each('warnings', warnings),
     ...each('permissions', lock.rights),
     ...each(

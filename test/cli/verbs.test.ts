@@ -125,7 +125,7 @@ export default definePlugin({ activate(ctx) {
       handle: ({ body }) => {
         if (body.confirm === 'yes it is' && body.reason !== undefined) return one;
         throw new SvcError('conflict', 'the lamp is not broken yet: it\u001b[2J shines. Send the same again with "confirm" once you agree: x', { reason: 'host.conflict', details: [
-          { path: '/confirm', message: 'yes it is' }, { path: '/reason', message: 'why it goes' }, { path: '/needs/0', message: 'a hammer' }, { path: '/needs/1', message: 'gloves' }, { path: '/state', message: 'lit' }] });
+          { path: '/confirm', message: 'yes it is' }, { path: '/options/reason', message: 'why it goes' }, { path: '/hard', message: 'as a stone' }, { path: '/needs/0', message: 'a hammer' }, { path: '/needs/1', message: 'gloves' }, { path: '/state', message: 'lit' }] });
       } }),
   ]);
 } });`,
@@ -145,7 +145,7 @@ export default definePlugin({ activate(ctx) {
   assert.equal(question.code, 5, question.stderr);
   assert.equal(
     question.stdout.replaceAll(here.dataDir, 'DATA'),
-    `the lamp is not broken yet: it [2J shines.\n\nneeds  a hammer\n       gloves\nstate  lit\n\nTo agree:\n  svc lamp break 7 --hard --data DATA --confirm 'yes it is' --reason '<why it goes>'\n`,
+    `the lamp is not broken yet\n\nhard   as a stone\nneeds  a hammer\n       gloves\nstate  lit\n\nTo agree:\n  svc lamp break 7 --hard --data DATA --confirm 'yes it is' --reason '<why it goes>'\n`,
   );
   assert.equal((await call('lamp', 'break', '7', '--json')).json<{ error: string }>().error, 'conflict');
   assert.equal((await call('lamp', 'break', '7', '--confirm', 'yes it is', '--reason', 'because')).stdout, 'hall [2J is broken\n');

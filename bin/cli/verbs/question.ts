@@ -22,21 +22,18 @@ export function questionOf(error: unknown, words: string, verb: Verb, call: Call
   if (yes === undefined) {
     return undefined;
   }
-  // What else is wanted stands in the details under the name of its option.
-  const wanted = Object.keys(options).filter((name) => name !== confirm && !call.has(name) && details.some(({ path }) => path === `/${name}`));
+  // What else is wanted stands in the details below /options.
+  const wanted = Object.keys(options).filter((name) => name !== confirm && !call.has(name) && details.some(({ path }) => path === `/options/${name}`));
   const known: Readonly<Record<string, { readonly value?: string }>> = { ...options, ...clientOptions, data: globalOptions['data']! };
   const given = Object.keys(known).filter((name) => call.has(name) && name !== confirm);
   const typed = given.flatMap((name) => [`--${name}`, ...(known[name]!.value === undefined ? [] : [call.value(name)!])]);
   const operands = verb.operands.flatMap((_, index) => call.optionalOperand(index) ?? []);
   const next = ['svc', ...words.split(' '), ...operands, ...typed, `--${confirm}`, yes.message].map(quoted);
-  const open = wanted.map((name) => ` --${name} '<${details.find(({ path }) => path === `/${name}`)!.message}>'`).join('');
-  const shownOnes = details.filter(({ path }) => path !== `/${confirm}` && !wanted.includes(path.slice(1)));
+  const open = wanted.map((name) => ` --${name} '<${details.find(({ path }) => path === `/options/${name}`)!.message}>'`).join('');
+  const shownOnes = details.filter(({ path }) => path !== `/${confirm}` && !path.startsWith('/options/'));
   return {
     data: { error: error.code, message: error.message, details },
-    text: (paint) =>
-      [printable(error.message.replace(/ Send the same again[^]*$/, '')), '', ...listed(shownOnes, paint), '', 'To agree:', `  ${next.join(' ')}${open}`].join(
-        '\n',
-      ),
+    text: (paint) => [printable(error.message.split(': ', 1)[0]!), '', ...listed(shownOnes, paint), '', 'To agree:', `  ${next.join(' ')}${open}`].join('\n'),
     code: 5,
   };
 }
