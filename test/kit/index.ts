@@ -1,6 +1,6 @@
 import 'reflect-metadata';
 
-import { existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
@@ -63,13 +63,13 @@ export interface TestHost {
   stop(): Promise<void>;
 }
 
-/** An installation without anything of its own but the packages, which processes of packs look for in it. */
+/** An installation without anything of its own but SQLite, which processes of packs look for in it. */
 function emptyProduct(dataDir: string): string {
   const root = join(dataDir, 'no-product');
-  mkdirSync(root, { recursive: true });
-  if (!existsSync(join(root, 'node_modules'))) {
-    symlinkSync(join(testedRoot, 'node_modules'), join(root, 'node_modules'));
-  }
+  const sqlite = join(root, 'node_modules/better-sqlite3');
+  mkdirSync(sqlite, { recursive: true });
+  // No link to the packages: tests look at all that is in a data folder.
+  writeFileSync(join(sqlite, 'index.js'), `module.exports = require(${JSON.stringify(join(testedRoot, 'node_modules/better-sqlite3'))});\n`);
   return root;
 }
 
