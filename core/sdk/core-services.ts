@@ -89,7 +89,7 @@ export interface DeclaredRoute {
 }
 
 /** A route with all that a document can say of it; its shapes are JSON Schema 2020-12, as they are checked. */
-export interface DescribedRoute extends DeclaredRoute, Pick<RouteDeclaration, 'kind' | 'description' | 'consumes' | 'produces' | 'wording'> {
+export interface DescribedRoute extends DeclaredRoute, Pick<RouteDeclaration, 'kind' | 'description' | 'consumes' | 'produces' | 'wording' | 'devices'> {
   /** Of an ordinary answer. */
   readonly status: number;
   readonly params: object | undefined;

@@ -11,6 +11,8 @@ export interface Principal {
   readonly grants: readonly string[];
   /** Organizations whose rows this principal may see; undefined means all of them. */
   readonly orgs?: readonly number[];
+  /** Selectors of its organizations: it sees the devices that fit one of them; undefined means all. */
+  readonly selectors?: readonly string[];
   readonly session?: string;
   /** The device that an edge watches, once it is known. */
   readonly device?: string;

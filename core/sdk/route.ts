@@ -116,6 +116,8 @@ interface Declared<P extends TSchema | undefined, Q extends TSchema | undefined,
   /** Full path with `{name}` parameters, as a client types it: `/api/v1/plugins/{id}`. */
   readonly path: string;
   readonly access: Access;
+  /** What it shows to who may see some devices alone: `none` at all, or theirs (`narrowed`). Default: they are refused. */
+  readonly devices?: 'none' | 'narrowed';
   readonly summary: string;
   readonly description?: string;
   readonly params?: P;

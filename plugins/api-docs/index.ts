@@ -26,6 +26,7 @@ function docRoutes(catalogue: DeclaredCatalogue, build: Build): readonly RouteDe
       method: 'GET',
       path: '/api/v1/openapi.json',
       access: 'any',
+      devices: 'none',
       summary: 'This API as an OpenAPI 3.1 document',
       produces: 'application/json; charset=utf-8',
       handle: () => JSON.stringify(document()),

@@ -10,6 +10,7 @@ export interface Operation {
   readonly tags: readonly string[];
   readonly security: readonly object[];
   readonly 'x-svc-access': Access;
+  readonly 'x-svc-devices': 'none' | 'narrowed' | 'refused';
   readonly 'x-svc-plugin': string;
   readonly parameters: readonly Parameter[];
   readonly requestBody?: { readonly required: boolean; readonly content: Readonly<Record<string, { readonly schema: Schema }>> };
@@ -48,7 +49,7 @@ export function openApi(declarations: readonly DescribedRoute[], version: string
 }
 
 function operation(declaration: DescribedRoute, named: Named): Operation {
-  const { method, path, summary, description, access, pluginId } = declaration;
+  const { method, path, summary, description, access, pluginId, devices = 'refused' } = declaration;
   const body = requestBody(declaration, named);
   return {
     operationId: operationId(method, path),
@@ -57,6 +58,7 @@ function operation(declaration: DescribedRoute, named: Named): Operation {
     tags: [segmentsOf(path.replace(/^\/api\/v\d+/, ''))[0]?.name ?? 'service'],
     security: access === 'public' ? [] : isForMachines(access) ? [{ bearer: [] }, { basic: [] }] : [{ bearer: [] }],
     'x-svc-access': access,
+    'x-svc-devices': devices,
     'x-svc-plugin': pluginId,
     parameters: [...pathParameters(declaration), ...queryParameters(declaration)],
     ...(body && { requestBody: body }),

@@ -154,8 +154,9 @@ export class Book implements ApprovalBook {
 
   /** For the gate, which asks the accounts itself: an API token counts as its person, because people have signed. */
   #requester({ requester_kind: kind, requester_id: id, requester_name: name, requester_role: role }: RequestRow): Principal {
+    const person = this.#parts.directory.live(Number(id));
     return kind === 'user' || kind === 'token'
-      ? { kind: 'user', id, name, role, grants: this.#parts.directory.live(Number(id))?.grants ?? [] }
+      ? { kind: 'user', id, name, role, grants: person?.grants ?? [], ...(person?.selectors && { selectors: person.selectors }) }
       : { kind: kind as Principal['kind'], id, name, role, grants: kind === 'operator' ? ['*'] : [] };
   }
 

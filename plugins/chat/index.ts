@@ -109,8 +109,9 @@ function livePrincipal(principal: Principal, people: Handle<DirectoryContract>):
   const person = people.get().live(Number(principal.id));
   if (person === undefined || principal.kind === 'token') {
     // What a token may is less than its person, and the gate asks for both.
-    return person && { ...principal, role: person.role };
+    return person && { ...principal, role: person.role, ...(person.selectors !== undefined && { selectors: person.selectors }) };
   }
-  const { orgs: _then, ...rest } = principal;
-  return { ...rest, role: person.role, grants: person.grants, ...(person.orgs !== undefined && { orgs: person.orgs }) };
+  const { orgs: _then, selectors: _those, ...rest } = principal;
+  const { role, grants, orgs, selectors } = person;
+  return { ...rest, role, grants, ...(orgs !== undefined && { orgs }), ...(selectors !== undefined && { selectors }) };
 }

@@ -42,6 +42,7 @@ export const liveRoutes = (
     method: 'GET',
     path: '/api/v1/console/live',
     access: 'any',
+    devices: 'none',
     summary: 'Which kinds of things have changed, as it happens',
     description: 'Begins with one event `hello`. A client that receives it again has missed events: it fetches all that it shows anew.',
     handle: ({ signal }) => changes.follow(signal),
@@ -50,6 +51,7 @@ export const liveRoutes = (
     method: 'GET',
     path: '/api/v1/console/extras',
     access: 'any',
+    devices: 'none',
     summary: 'Pages, cards and languages that other plugins add to the console',
     response: Extras,
     handle: () => ({

@@ -2,6 +2,7 @@ import { covers, listRoute, type Principal, route, type RouteDeclaration } from 
 
 import type { Devices } from './devices.ts';
 import { DeviceEdge, DeviceEdgeId, DeviceId, DeviceItem, DevicePatch, DeviceQuery, RolesPatch } from './schema.ts';
+import { tagOf } from './scopes.ts';
 
 const path = '/api/v1/devices';
 const accept = 'device:accept';
@@ -10,25 +11,28 @@ export const deviceRoutes = (devices: Devices): readonly RouteDeclaration[] => [
   listRoute({
     path,
     access: 'any',
+    devices: 'narrowed',
     summary: 'List devices, newest first',
     query: DeviceQuery,
     items: DeviceItem,
-    handle: ({ query: { q, tag = [], role = [], online }, page }) => devices.list({ q, tags: tag.map(tagOf), roles: role, online }, page),
+    handle: ({ query: { q, tag = [], role = [], online }, page, principal }) => devices.list(principal, { q, tags: tag.map(tagOf), roles: role, online }, page),
   }),
   route({
     method: 'GET',
     path: `${path}/{id}`,
     access: 'any',
+    devices: 'narrowed',
     summary: 'One device',
     params: DeviceId,
     response: DeviceItem,
     errors: ['not_found'],
-    handle: ({ params }) => devices.get(params.id),
+    handle: ({ params, principal }) => devices.get(principal, params.id),
   }),
   route({
     method: 'PATCH',
     path: `${path}/{id}`,
     access: 'device:update',
+    devices: 'narrowed',
     summary: 'Name a device, or replace its tags',
     description: 'If-Match takes the ETag of what was read.',
     params: DeviceId,
@@ -41,6 +45,7 @@ export const deviceRoutes = (devices: Devices): readonly RouteDeclaration[] => [
     method: 'DELETE',
     path: `${path}/{id}`,
     access: 'device:delete',
+    devices: 'narrowed',
     summary: 'Remove a device that no edge which is online watches; its host node goes with it',
     params: DeviceId,
     errors: ['not_found', 'conflict'],
@@ -50,6 +55,7 @@ export const deviceRoutes = (devices: Devices): readonly RouteDeclaration[] => [
     method: 'PATCH',
     path: `${path}/{id}/roles`,
     access: 'device:update',
+    devices: 'narrowed',
     summary: 'Replace the roles of a device, such as db, web or cache',
     description: 'If-Match takes the ETag of what was read.',
     params: DeviceId,
@@ -66,16 +72,18 @@ export const watcherRoutes = (devices: Devices): readonly RouteDeclaration[] => 
   listRoute({
     path: `${path}/{id}/edges`,
     access: 'any',
+    devices: 'narrowed',
     summary: 'List the edges that watch a device, and those that claim to',
     params: DeviceId,
     items: DeviceEdge,
     errors: ['not_found'],
-    handle: ({ params, page, principal }) => devices.edges(params.id, page, tellsMachinesApart(principal)),
+    handle: ({ params, page, principal }) => devices.edges(principal, params.id, page, tellsMachinesApart(principal)),
   }),
   route({
     method: 'POST',
     path: `${path}/{id}/edges/{edge_id}/accept`,
     access: accept,
+    devices: 'narrowed',
     summary: 'Say that the machine behind an edge, which cannot prove it, is this device: it takes the device over',
     description: 'For a machine that was set up anew or lost its key. The edges that watched the device are taken off it; one that is online is not.',
     params: DeviceEdgeId,
@@ -89,6 +97,7 @@ export const watcherRoutes = (devices: Devices): readonly RouteDeclaration[] => 
     method: 'DELETE',
     path: `${path}/{id}/edges/{edge_id}`,
     access: 'device:delete',
+    devices: 'narrowed',
     summary: 'Take an edge off a device',
     description: 'The edge itself stays. The next time it connects it is looked at as if for the first time. Nobody else gets the device by it.',
     params: DeviceEdgeId,
@@ -99,9 +108,3 @@ export const watcherRoutes = (devices: Devices): readonly RouteDeclaration[] => 
 ];
 
 const tellsMachinesApart = ({ grants }: Principal): boolean => grants.some((grant) => covers(grant, accept));
-
-/** `env`, or `env=prod`. */
-function tagOf(text: string): { key: string; value?: string } {
-  const equals = text.indexOf('=');
-  return equals < 0 ? { key: text } : { key: text.slice(0, equals), value: text.slice(equals + 1) };
-}

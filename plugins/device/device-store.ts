@@ -1,4 +1,5 @@
 import { type Expression, type ExpressionBuilder, type SqlBool, sql } from 'kysely';
+import type { DeviceScope } from 'svc/query';
 import { type Page, pageOf, type PageRequest } from 'svc/sdk';
 
 import type { HostInfo } from './contract.ts';
@@ -10,6 +11,8 @@ export interface DeviceFilter {
   readonly tags: readonly { readonly key: string; readonly value?: string | undefined }[];
   readonly roles: readonly string[];
   readonly online?: boolean | undefined;
+  /** Those of them that the asker sees. */
+  readonly scope?: DeviceScope | undefined;
 }
 
 type Where = (eb: ExpressionBuilder<DeviceTables, 'device_devices'>) => Expression<SqlBool>;
@@ -18,6 +21,10 @@ type Where = (eb: ExpressionBuilder<DeviceTables, 'device_devices'>) => Expressi
 export const deviceStore = (db: DeviceDb) => ({
   list: (filter: DeviceFilter, online: ReadonlySet<number>, page: PageRequest): Promise<Page<DeviceRow>> =>
     pageOf(db.selectFrom('device_devices').selectAll().where(fits(filter, online)), 'id', page),
+
+  async fitting(filter: DeviceFilter): Promise<number[]> {
+    return (await db.selectFrom('device_devices').select('id').where(fits(filter, new Set())).execute()).map(({ id }) => id);
+  },
 
   find: (id: number): Promise<DeviceRow | undefined> => db.selectFrom('device_devices').selectAll().where('id', '=', id).executeTakeFirst(),
 
@@ -93,7 +100,7 @@ export const deviceStore = (db: DeviceDb) => ({
 export const among = (values: Iterable<number>) => sql<number>`(select value from json_each(${JSON.stringify([...values])}))`;
 
 const fits =
-  ({ q, tags, roles, online }: DeviceFilter, up: ReadonlySet<number>): Where =>
+  ({ q, tags, roles, online, scope }: DeviceFilter, up: ReadonlySet<number>): Where =>
   (eb) => {
     const isUp = eb(
       'id',
@@ -121,6 +128,7 @@ const fits =
       ),
       ...roles.map((role) => eb('id', 'in', eb.selectFrom('device_roles').select('device_id').where('role', '=', role))),
       ...(online === undefined ? [] : [online ? isUp : eb.not(isUp)]),
+      ...(scope === undefined ? [] : [eb('id', 'in', among(scope.ids))]),
     ]);
   };
 

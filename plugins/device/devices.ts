@@ -1,4 +1,5 @@
-import { type Call, type Clock, type OpenPoint, type Page, type PageRequest, SvcError, type Tables } from 'svc/sdk';
+import type { ScopeSource, DeviceScope } from 'svc/query';
+import { type Call, type Clock, type MaybePromise, type OpenPoint, type Page, type PageRequest, type Principal, SvcError, type Tables } from 'svc/sdk';
 import type { Static } from 'typebox';
 
 import type { DeviceDetails, DeviceDetailSource, Fleet } from './contract.ts';
@@ -11,10 +12,11 @@ import { type ShownDevice, shownDevice, type ShownEdge, shownEdge } from './show
 import type { DeviceDb, DeviceRow, DeviceTables } from './tables.ts';
 
 /** What a change needs to know of the call that asks for it. */
-type By = Pick<Call, 'requireMatch' | 'note'>;
+type By = Pick<Call, 'requireMatch' | 'note' | 'principal'>;
 
 export interface DevicesParts {
   readonly tables: Tables<DeviceTables>;
+  readonly scopes: ScopeSource;
   readonly fleet: Fleet;
   /** What other plugins know of devices. */
   readonly details: Pick<OpenPoint<DeviceDetailSource>, 'list'>;
@@ -25,28 +27,31 @@ export interface DevicesParts {
 /** The devices as people see and change them. */
 export class Devices {
   readonly #tables: Tables<DeviceTables>;
+  readonly #scopes: ScopeSource;
   readonly #fleet: Fleet;
   readonly #details: DevicesParts['details'];
   readonly #clock: Clock;
   readonly #events: DeviceEvents;
 
-  constructor({ tables, fleet, details, clock, events }: DevicesParts) {
+  constructor({ tables, scopes, fleet, details, clock, events }: DevicesParts) {
     this.#tables = tables;
+    this.#scopes = scopes;
     this.#fleet = fleet;
     this.#details = details;
     this.#clock = clock;
     this.#events = events;
   }
 
-  async list(filter: DeviceFilter, page: PageRequest): Promise<Page<ShownDevice>> {
+  async list(asker: Principal, filter: DeviceFilter, page: PageRequest): Promise<Page<ShownDevice>> {
     const { read } = this.#tables;
-    const { items, ...rest } = await deviceStore(read).list(filter, this.#fleet.online(), page);
+    const scope = await this.#scopeOf(asker);
+    const { items, ...rest } = await deviceStore(read).list({ ...filter, scope }, this.#fleet.online(), page);
     return { ...rest, items: await this.#shown(items, read) };
   }
 
-  async get(id: number): Promise<ShownDevice> {
+  async get(asker: Principal, id: number): Promise<ShownDevice> {
     const { read } = this.#tables;
-    return await this.#shownOne(await found(id, read), read);
+    return await this.#shownOne(await this.#found(asker, id, read), read);
   }
 
   update(by: By, id: number, { display_name: name, tags }: Static<typeof DevicePatch>): Promise<ShownDevice> {
@@ -73,7 +78,7 @@ export class Devices {
 
   async remove(by: By, id: number): Promise<void> {
     const edgeIds = await this.#tables.write(async (tx) => {
-      const before = await this.#shownOne(await found(id, tx), tx);
+      const before = await this.#shownOne(await this.#found(by.principal, id, tx), tx);
       by.requireMatch(before);
       const edges = await edgeStore(tx).watching(id);
       const up = this.#fleet.online();
@@ -93,9 +98,9 @@ export class Devices {
   }
 
   /** `openly`: with the identities of the machines, which are for those who tell machines apart. */
-  async edges(id: number, page: PageRequest, openly = false): Promise<Page<ShownEdge>> {
+  async edges(asker: Principal, id: number, page: PageRequest, openly = false): Promise<Page<ShownEdge>> {
     const { read } = this.#tables;
-    await found(id, read);
+    await this.#found(asker, id, read);
     const { items, ...rest } = await edgeStore(read).around(id, page);
     return { ...rest, items: items.map((row) => shownEdge(row, this.#fleet, openly)) };
   }
@@ -103,7 +108,7 @@ export class Devices {
   /** Takes an edge off: the next time it introduces itself it is looked at as if for the first time. */
   async detach(by: By, id: number, edgeId: number): Promise<void> {
     await this.#tables.write(async (tx) => {
-      await found(id, tx);
+      await this.#found(by.principal, id, tx);
       const row = await edgeStore(tx).find(edgeId);
       if (row === undefined || (row.device_id !== id && row.rival_device_id !== id)) {
         throw new SvcError('not_found', `edge ${edgeId} neither watches device ${id} nor claims to`);
@@ -120,7 +125,7 @@ export class Devices {
   /** The machine behind this edge, which could not prove it, is the device from now on: a person says so. */
   async accept(by: By, id: number, edgeId: number): Promise<ShownDevice> {
     const after = await this.#tables.write(async (tx) => {
-      const device = await found(id, tx);
+      const device = await this.#found(by.principal, id, tx);
       const [edges, devices, up] = [edgeStore(tx), deviceStore(tx), this.#fleet.online()];
       const claim = await edges.find(edgeId);
       if (claim?.rival_device_id !== id) {
@@ -150,7 +155,7 @@ export class Devices {
 
   async #change(by: By, id: number, work: (tx: DeviceDb) => Promise<DeviceRow>): Promise<ShownDevice> {
     const after = await this.#tables.write(async (tx) => {
-      const before = await this.#shownOne(await found(id, tx), tx);
+      const before = await this.#shownOne(await this.#found(by.principal, id, tx), tx);
       by.requireMatch(before);
       const result = await this.#shownOne(await work(tx), tx);
       by.note({ before, after: result });
@@ -185,12 +190,18 @@ export class Devices {
     }
     return known;
   }
-}
 
-async function found(id: number, db: DeviceDb): Promise<DeviceRow> {
-  const row = await deviceStore(db).find(id);
-  if (row === undefined) {
-    throw new SvcError('not_found', `there is no device ${id}`);
+  #scopeOf({ selectors }: Principal): MaybePromise<DeviceScope | undefined> {
+    return selectors === undefined ? undefined : this.#scopes.of(selectors);
   }
-  return row;
+
+  /** One that the asker does not see is one that there is not. */
+  async #found(asker: Principal, id: number, db: DeviceDb): Promise<DeviceRow> {
+    const scope = await this.#scopeOf(asker);
+    const row = scope?.ids.has(id) === false ? undefined : await deviceStore(db).find(id);
+    if (row === undefined) {
+      throw new SvcError('not_found', `there is no device ${id}`);
+    }
+    return row;
+  }
 }

@@ -1,11 +1,12 @@
 import { definePlugin } from 'svc/sdk';
 
-import { DeviceDetailSources, DeviceDirectory, Fleet } from './contract.ts';
+import { DeviceChanged, DeviceCreated, DeviceDetailSources, DeviceDirectory, DeviceRemoved, DeviceScopes, Fleet } from './contract.ts';
 import { deviceRoutes, watcherRoutes } from './device-routes.ts';
 import { Devices } from './devices.ts';
 import { Directory } from './directory.ts';
 import { DeviceEvents } from './events.ts';
 import { deviceMention, mentions } from './mention.ts';
+import { Scopes } from './scopes.ts';
 import { deviceSkills } from './skills.ts';
 import type { DeviceTables } from './tables.ts';
 
@@ -23,7 +24,12 @@ export default definePlugin({
     };
 
     ctx.services.provide(DeviceDirectory, () => new Directory({ tables, online: () => fleet.online(), clock, events, log }));
-    const devices = new Devices({ tables, fleet, details: ctx.extend.open(DeviceDetailSources), clock, events });
+    const scopes = new Scopes(tables);
+    ctx.events.on(DeviceCreated, () => scopes.forget());
+    ctx.events.on(DeviceChanged, () => scopes.forget());
+    ctx.events.on(DeviceRemoved, () => scopes.forget());
+    ctx.services.provide(DeviceScopes, () => scopes);
+    const devices = new Devices({ tables, scopes, fleet, details: ctx.extend.open(DeviceDetailSources), clock, events });
     ctx.http.routes([...deviceRoutes(devices), ...watcherRoutes(devices)]);
     ctx.extend.contribute(mentions, 'device', deviceMention(devices));
     deviceSkills(devices).forEach((skill) => ctx.skills.add(skill));

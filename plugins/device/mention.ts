@@ -9,18 +9,18 @@ export const mentions = defineExtensionPoint<MentionType>('mention.types');
 /** `@device:7`, found by what a device is called. */
 export const deviceMention = (devices: Devices): MentionType => ({
   type: 'device',
-  async search(q, _principal, limit) {
-    const { items } = await devices.list({ tags: [], roles: [], ...(q !== '' && { q }) }, { limit });
+  async search(q, principal, limit) {
+    const { items } = await devices.list(principal, { tags: [], roles: [], ...(q !== '' && { q }) }, { limit });
     return items.map(({ id, display_name: label, hostname, online }) => ({
       ...{ type: 'device', id: String(id), label, insert: `@device:${id}` },
       subtitle: `${hostname ?? 'no host name'}, ${online ? 'online' : 'offline'}`,
     }));
   },
-  async resolve(id) {
+  async resolve(id, principal) {
     if (!/^\d{1,15}$/.test(id)) {
       return undefined;
     }
-    const found = await devices.get(Number(id)).catch((error: unknown) => {
+    const found = await devices.get(principal, Number(id)).catch((error: unknown) => {
       if (isSvcError(error) && error.code === 'not_found') {
         return undefined;
       }

@@ -21,10 +21,10 @@ export const deviceSkills = (devices: Devices): readonly ToolSkill[] => [
     name: 'Devices',
     description: 'Machines of the fleet: by a part of the name, tag, role, or whether they are online.',
     params: List,
-    run: async ({ q, tag, role, online, limit }) => {
+    run: async ({ q, tag, role, online, limit }, { principal }) => {
       const [key = '', ...rest] = tag?.split('=') ?? [];
       const tags = tag === undefined ? [] : [{ key, value: rest.length === 0 ? undefined : rest.join('=') }];
-      const { items, total } = await devices.list({ q, tags, roles: role === undefined ? [] : [role], online }, { limit });
+      const { items, total } = await devices.list(principal, { q, tags, roles: role === undefined ? [] : [role], online }, { limit });
       return { total, devices: items };
     },
   }),
@@ -34,9 +34,9 @@ export const deviceSkills = (devices: Devices): readonly ToolSkill[] => [
     name: 'One device',
     description: 'What is known of one machine, and which edges watch it.',
     params: Type.Object({ device_id: Type.Integer({ minimum: 1 }) }),
-    run: async ({ device_id: id }) => {
-      const device = await devices.get(id);
-      return { device, edges: (await devices.edges(id, { limit: 20 })).items };
+    run: async ({ device_id: id }, { principal }) => {
+      const device = await devices.get(principal, id);
+      return { device, edges: (await devices.edges(principal, id, { limit: 20 })).items };
     },
   }),
 ];

@@ -57,6 +57,7 @@ const dropInRoutes = (dropIns: DropIns): readonly RouteDeclaration[] => [
   listRoute({
     path: '/api/v1/drop-ins',
     access: 'any',
+    devices: 'none',
     summary: 'List persona and skill files with what is wrong with the broken ones',
     items: DropInFile,
     handle: ({ page }) =>

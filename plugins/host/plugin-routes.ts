@@ -7,6 +7,7 @@ export const pluginRoutes = (plugins: PluginDirectory, ownId: string): readonly 
   listRoute({
     path: '/api/v1/plugins',
     access: 'any',
+    devices: 'none',
     summary: 'List plugins with their state',
     items: PluginSummary,
     handle: ({ page }) => pageOfList(plugins.list().map(summary), (item) => item.id, page),
@@ -15,6 +16,7 @@ export const pluginRoutes = (plugins: PluginDirectory, ownId: string): readonly 
     method: 'GET',
     path: '/api/v1/plugins/{id}',
     access: 'any',
+    devices: 'none',
     summary: 'One plugin: state, cause, effects, dependents, timings',
     params: PluginId,
     response: PluginDetail,

@@ -13,6 +13,8 @@ export interface Person {
   readonly grants: readonly string[];
   /** Organizations the person belongs to; undefined for who may see all of them. */
   readonly orgs: readonly number[] | undefined;
+  /** Of those of their organizations that carry one: they see the devices that fit any of these; undefined for all devices. */
+  readonly selectors: readonly string[] | undefined;
 }
 
 /** In milliseconds. */

@@ -17,6 +17,7 @@ export const meRoutes = (tables: Tables<IamTables>): readonly RouteDeclaration[]
       method: 'GET',
       path,
       access: 'known',
+      devices: 'none',
       summary: 'The caller, with memberships and effective grants',
       response: Me,
       async handle(call) {
@@ -34,7 +35,13 @@ async function whoAmI({ read }: Tables<IamTables>, principal: Principal): Promis
   }
   const user = (await userStore(read).find(principal, id)) ?? missing(id);
   const memberships = await memberStore(read).ofUser(principal, id);
-  return { ...shownUser(user), kind: principal.kind, memberships, grants: [...principal.grants] };
+  return {
+    ...shownUser(user),
+    kind: principal.kind,
+    memberships,
+    grants: [...principal.grants],
+    device_selectors: principal.selectors ? [...principal.selectors] : null,
+  };
 }
 
 /** Roles, organizations and settings change what is shown without changing the account, so the tag is made from all of it. */
@@ -45,5 +52,6 @@ const withoutAccount = ({ kind, id, email, name = id, role, grants }: Principal)
   ...{ kind, id, email: email ?? null, display_name: name, role, status: 'active' },
   memberships: [],
   grants: [...grants],
+  device_selectors: null,
   ...{ created_at: null, updated_at: null, last_login_at: null },
 });

@@ -28,6 +28,10 @@ export const memberStore = (db: Iam) => {
 
     removeUser: (user: number) => db.deleteFrom('iam_members').where('user_id', '=', user).execute(),
 
+    async idsOf(org: number): Promise<readonly number[]> {
+      return (await db.selectFrom('iam_members').select('user_id').where('org_id', '=', org).execute()).map((row) => row.user_id);
+    },
+
     /** Empties an organization and says who was in it. */
     async removeAll(org: number): Promise<readonly number[]> {
       return (await db.deleteFrom('iam_members').where('org_id', '=', org).returning('user_id').execute()).map((row) => row.user_id);

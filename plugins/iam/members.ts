@@ -63,6 +63,7 @@ export class Members {
       if (before === undefined) {
         missingMember(org, user);
       }
+      await assertMayWiden(tx, by.principal, org);
       await memberStore(tx).remove(org, user);
     });
   }
@@ -96,6 +97,14 @@ export class Members {
 async function assertSeen(db: Iam, actor: Principal, org: number): Promise<void> {
   if ((await orgStore(db).find(actor, org)) === undefined) {
     missingOrg(org);
+  }
+}
+
+/** Who leaves an organization that carries a selector may see more than its members do, so none of those lets anybody out. */
+async function assertMayWiden(tx: Iam, actor: Principal, org: number): Promise<void> {
+  const { name, device_selector: selector } = (await orgStore(tx).find(actor, org)) ?? missingOrg(org);
+  if (actor.selectors !== undefined && selector !== null) {
+    throw new SvcError('forbidden', `${name} narrows which devices its members see, so only an administrator takes somebody out of it`);
   }
 }
 

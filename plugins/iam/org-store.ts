@@ -3,7 +3,7 @@ import { type Page, pageOf, type PageRequest, type Principal } from 'svc/sdk';
 
 import type { Iam, IamTables } from './tables.ts';
 
-const columns = ['id', 'name', 'description', 'parent_id', 'created_at', 'updated_at'] as const;
+const columns = ['id', 'name', 'description', 'parent_id', 'device_selector', 'created_at', 'updated_at'] as const;
 
 export type OrgRow = Pick<Selectable<IamTables['iam_orgs']>, (typeof columns)[number]>;
 

@@ -11,6 +11,7 @@ export interface OrgDraft {
   readonly name: string;
   readonly description: string;
   readonly parent_id?: number | null;
+  readonly device_selector?: string | null;
 }
 
 export interface OrgsParts {
@@ -38,7 +39,7 @@ export class Orgs {
     return (await orgStore(this.#parts.tables.read).find(actor, id)) ?? missingOrg(id);
   }
 
-  create(by: By, { name: given, description, parent_id = null }: OrgDraft): Promise<OrgRow> {
+  create(by: By, { name: given, description, parent_id = null, device_selector = null }: OrgDraft): Promise<OrgRow> {
     const { tables, clock, mostOrgs = defaultMostOrgs } = this.#parts;
     return tables.write(async (tx) => {
       const store = orgStore(tx);
@@ -49,15 +50,24 @@ export class Orgs {
         throw new SvcError('conflict', `there are ${mostOrgs} organizations already, the limit; delete some that are not needed`);
       }
       const now = clock.now();
-      const org = await store.insert({ name, name_key: nameKey(name), description, parent_id, created_at: now, updated_at: now });
+      const org = await store.insert({
+        name,
+        name_key: nameKey(name),
+        description,
+        parent_id,
+        device_selector: selectorOf(device_selector),
+        created_at: now,
+        updated_at: now,
+      });
       by.note({ resourceId: org.id, after: shownOrg(org) });
       return org;
     });
   }
 
-  update(by: By, id: number, { name: given, description, parent_id }: Partial<OrgDraft>): Promise<OrgRow> {
-    const { tables, clock } = this.#parts;
-    return tables.write(async (tx) => {
+  async update(by: By, id: number, { name: given, description, parent_id, device_selector }: Partial<OrgDraft>): Promise<OrgRow> {
+    const { tables, clock, people } = this.#parts;
+    let members: readonly number[] = [];
+    const written = tables.write(async (tx) => {
       const store = orgStore(tx);
       const before = (await store.find(by.principal, id)) ?? missingOrg(id);
       by.requireMatch(shownOrg(before));
@@ -73,11 +83,14 @@ export class Orgs {
         ...(name !== undefined && { name, name_key: nameKey(name) }),
         ...(description !== undefined && { description }),
         ...(parent_id !== undefined && { parent_id }),
+        ...(device_selector !== undefined && { device_selector: selectorOf(device_selector) }),
       };
       const after = await store.update(by.principal, id, changes, clock.now());
+      members = device_selector === undefined ? [] : await memberStore(tx).idsOf(id);
       by.note({ before: shownOrg(before), after: shownOrg(after) });
       return after;
     });
+    return await written.finally(() => people.refresh(members));
   }
 
   /** Its members only lose this membership. */
@@ -94,6 +107,9 @@ export class Orgs {
         throw new SvcError('conflict', `${before.name} is the parent of other organizations; move or delete them first`);
       }
       const members = await memberStore(tx).removeAll(id);
+      if (before.device_selector !== null && members.length > 0) {
+        throw new SvcError('conflict', `${before.name} narrows what its ${members.length} members see; take its device selector or its members off first`);
+      }
       await store.remove(by.principal, id);
       by.note({ before: shownOrg(before) });
       return members;
@@ -101,6 +117,9 @@ export class Orgs {
     await people.refresh(left);
   }
 }
+
+/** `*` is for those who cannot type a null. */
+const selectorOf = (given: string | null): string | null => (given === '*' ? null : given);
 
 export function missingOrg(id: number): never {
   throw new SvcError('not_found', `there is no organization ${id}`);

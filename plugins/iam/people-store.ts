@@ -3,6 +3,8 @@ import type { Iam, OrgRole, UserStatus } from './tables.ts';
 export interface Membership {
   readonly org_id: number;
   readonly role: OrgRole;
+  /** Of the organization: which devices its members see. */
+  readonly device_selector: string | null;
 }
 
 /** What memory holds of one account. */
@@ -29,13 +31,14 @@ export const peopleStore = (db: Iam) => ({
       .execute();
     const members = await db
       .selectFrom('iam_members')
-      .selectAll()
+      .innerJoin('iam_orgs', 'iam_orgs.id', 'iam_members.org_id')
+      .select(['org_id', 'user_id', 'role', 'device_selector'])
       .$if(ids !== undefined, (query) => query.where('user_id', 'in', [...ids!]))
       .orderBy('org_id')
       .execute();
     const memberships = new Map<number, Membership[]>();
-    for (const { user_id: user, org_id, role } of members) {
-      memberships.set(user, [...(memberships.get(user) ?? []), { org_id, role }]);
+    for (const { user_id: user, ...membership } of members) {
+      memberships.set(user, [...(memberships.get(user) ?? []), membership]);
     }
     return users.map((user) => ({ ...user, memberships: memberships.get(user.id) ?? [] }));
   },

@@ -114,5 +114,12 @@ function personOf({ memberships, ...account }: Account, policy: Policy): Person 
     // Without additions all share the array of the role, which then is compiled once.
     grants: added.length === 0 ? ofRole : Object.freeze([...ofRole, ...new Set(added)]),
     orgs: ofRole.includes(everything) ? undefined : Object.freeze(memberships.map(({ org_id }) => org_id)),
+    selectors: ofRole.includes(everything) ? undefined : selectorsOf(memberships),
   });
+}
+
+/** An organization without a selector widens nothing: everybody begins in one. */
+function selectorsOf(memberships: Account['memberships']): readonly string[] | undefined {
+  const selectors = memberships.map(({ device_selector: selector }) => selector).filter((selector) => selector !== null);
+  return selectors.length === 0 ? undefined : Object.freeze([...new Set(selectors)].sort());
 }

@@ -10,6 +10,7 @@ export const roleRoutes = (policy: Policy, roles: Roles): readonly RouteDeclarat
   listRoute({
     path: '/api/v1/roles',
     access: 'any',
+    devices: 'none',
     summary: 'List roles with what they grant, built-in ones first',
     items: Role,
     handle({ page }) {
@@ -21,6 +22,7 @@ export const roleRoutes = (policy: Policy, roles: Roles): readonly RouteDeclarat
     method: 'GET',
     path: '/api/v1/roles/{name}',
     access: 'any',
+    devices: 'none',
     summary: 'One role',
     params: RoleKey,
     response: Role,
@@ -31,6 +33,7 @@ export const roleRoutes = (policy: Policy, roles: Roles): readonly RouteDeclarat
     method: 'POST',
     path: '/api/v1/roles',
     access: 'role:manage',
+    devices: 'none',
     summary: 'Create a custom role out of declared actions that one holds oneself',
     body: RoleDraft,
     response: Role,
@@ -41,6 +44,7 @@ export const roleRoutes = (policy: Policy, roles: Roles): readonly RouteDeclarat
     method: 'PATCH',
     path: '/api/v1/roles/{name}',
     access: 'role:manage',
+    devices: 'none',
     summary: 'Change what a custom role grants; it counts from the next request on',
     params: RoleKey,
     body: RolePatch,
@@ -52,6 +56,7 @@ export const roleRoutes = (policy: Policy, roles: Roles): readonly RouteDeclarat
     method: 'DELETE',
     path: '/api/v1/roles/{name}',
     access: 'role:manage',
+    devices: 'none',
     summary: 'Delete a custom role that no user has',
     params: RoleKey,
     errors: ['not_found', 'conflict'],
@@ -63,6 +68,7 @@ export const policyRoutes = (catalogue: DeclaredCatalogue, explain: Explain): re
   listRoute({
     path: '/api/v1/policy/actions',
     access: 'any',
+    devices: 'none',
     summary: 'List the actions that roles are made from',
     items: Action,
     handle({ page }) {

@@ -66,16 +66,30 @@ export const Me = Type.Object({
   status: Status,
   memberships: Type.Array(Type.Object({ org_id: Id, name: Type.String(), role: OrgRole })),
   grants: Type.Array(Type.String(), { description: 'what the caller may do beyond reading: actions, areas such as edge:*, or * for everything' }),
+  device_selectors: orNull(Type.Array(Type.String(), { description: 'devices that fit one of these are seen; null: all devices' })),
   created_at: orNull(Timestamp),
   updated_at: orNull(Timestamp),
   last_login_at: orNull(Timestamp),
 });
+
+/** Letters that device tags and roles are made of; a comma ends a term. */
+const tagKey = '[A-Za-z0-9][A-Za-z0-9_./-]{0,62}';
+const term = `(role:[A-Za-z0-9][A-Za-z0-9_.-]{0,62}|${tagKey}(=[^,]{0,255})?)`;
+const Selector = orNull(
+  Type.String({
+    maxLength: 1_000,
+    pattern: `^(\\*|${term}(,${term}){0,9})$`,
+    description:
+      'which devices its members see: customer=acme, a tag of any value (rented), role:db, or several with commas, all of which must hold; * or null: all',
+  }),
+);
 
 export const Org = Type.Object({
   id: Id,
   name: Type.String(),
   description: Type.String(),
   parent_id: orNull(Id),
+  device_selector: orNull(Type.String({ description: 'which devices its members see; null: all' })),
   created_at: Timestamp,
   updated_at: Timestamp,
 });
@@ -90,10 +104,11 @@ export const OrgDraft = Type.Object({
   name: OrgName,
   description: Type.String({ ...Description, default: '' }),
   parent_id: Type.Optional(ParentId),
+  device_selector: Type.Optional(Selector),
 });
 
 export const OrgPatch = Type.Object(
-  { name: Type.Optional(OrgName), description: Type.Optional(Description), parent_id: Type.Optional(ParentId) },
+  { name: Type.Optional(OrgName), description: Type.Optional(Description), parent_id: Type.Optional(ParentId), device_selector: Type.Optional(Selector) },
   { minProperties: 1 },
 );
 

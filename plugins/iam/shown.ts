@@ -15,8 +15,8 @@ export const shownUser = ({ id, email, display_name, role, status, created_at, u
   last_login_at: instant(last_login_at),
 });
 
-export const shownOrg = ({ id, name, description, parent_id, created_at, updated_at }: OrgRow): Static<typeof Org> => ({
-  ...{ id, name, description, parent_id },
+export const shownOrg = ({ id, name, description, parent_id, device_selector, created_at, updated_at }: OrgRow): Static<typeof Org> => ({
+  ...{ id, name, description, parent_id, device_selector },
   created_at: timestamp(created_at),
   updated_at: timestamp(updated_at),
 });

@@ -24,6 +24,7 @@ export interface IamTables {
     name_key: string;
     description: string;
     parent_id: number | null;
+    device_selector: string | null;
     created_at: number;
     updated_at: number;
   };

@@ -9,6 +9,7 @@ export const userRoutes = (users: Users): readonly RouteDeclaration[] => [
   listRoute({
     path: '/api/v1/users',
     access: 'any',
+    devices: 'none',
     summary: 'List users of the organizations one belongs to',
     query: UserQuery,
     items: User,
@@ -32,6 +33,7 @@ export const userRoutes = (users: Users): readonly RouteDeclaration[] => [
     method: 'GET',
     path: '/api/v1/users/{id}',
     access: 'any',
+    devices: 'none',
     summary: 'One user',
     params: UserId,
     response: User,
@@ -53,6 +55,7 @@ export const userRoutes = (users: Users): readonly RouteDeclaration[] => [
     method: 'PATCH',
     path: '/api/v1/users/{id}/password',
     access: { action: 'admin', self: 'id' },
+    devices: 'none',
     summary: 'Change a password, which ends all sessions of the user',
     description: 'Your own takes current_password, for every role.',
     params: UserId,

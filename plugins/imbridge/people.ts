@@ -152,9 +152,10 @@ export class People {
   }
 }
 
-const principalOf = ({ id, email, display_name: name, role, grants, orgs }: Person): Principal => ({
+const principalOf = ({ id, email, display_name: name, role, grants, orgs, selectors }: Person): Principal => ({
   ...{ kind: 'user', id: String(id), email, name, role, grants },
   ...(orgs !== undefined && { orgs }),
+  ...(selectors !== undefined && { selectors }),
 });
 
 /** Tokens act for their person; what is no person has no links. */

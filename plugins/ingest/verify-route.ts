@@ -29,6 +29,12 @@ export const verifyRoute = (authenticator: Handle<AuthenticatorContract>): Route
       if (principal.kind !== 'edge' && !principal.grants.some((grant) => covers(grant, 'ingest:push'))) {
         throw new SvcError('forbidden', 'this credential does not hold ingest:push');
       }
+      if (principal.selectors !== undefined) {
+        throw new SvcError(
+          'forbidden',
+          'this account sees the devices of its organization alone, and pushing cannot be narrowed to them; ask an administrator',
+        );
+      }
       if (principal.kind === 'edge') {
         call.setHeader('x-edge-id', principal.id);
         call.setHeader('x-device-id', principal.device ?? '');

@@ -1,8 +1,9 @@
 import { loki as product, productTestRoute } from 'svc/connection';
-import { driverOf, keepSettled, RemoteClient, remoteSettings } from 'svc/query';
+import { askingOf, driverOf, keepSettled, RemoteClient, remoteSettings } from 'svc/query';
 import { definePlugin, defineService, type PluginContext, type ThreadHandle } from 'svc/sdk';
 import { careOf } from 'svc/store';
 
+import { type DeviceChanged, DeviceScopes } from '../device/contract.ts';
 import type { DirectoryContract, PersonChanged } from '../iam/contract.ts';
 import type { SessionEnded } from '../session/contract.ts';
 import { LogCare, LogIngest, LogQueries } from './contract.ts';
@@ -21,6 +22,7 @@ import type { ThreadData } from './thread-contract.ts';
 /** By their ids: accounts and sessions are rooms that may be away. */
 const Directory = defineService<DirectoryContract>('iam.directory');
 const personChanged: typeof PersonChanged = { kind: 'event', id: 'iam.person-changed' };
+const deviceChanged: typeof DeviceChanged = { kind: 'event', id: 'device.changed' };
 const sessionEnded: typeof SessionEnded = { kind: 'event', id: 'session.ended' };
 
 const heapMb = 1_024;
@@ -41,14 +43,20 @@ export default definePlugin({
     const driver = (): LogDriver => (driverOf(settings, 'logs') === 'remote' ? remote : embedded);
     keepSettled(ctx, thread, threadKeys, () => threadSettings(settings));
 
+    const asking = askingOf(ctx.services.maybe(DeviceScopes));
     const queries = queriesOf(driver, thread);
     ctx.services.provide(LogQueries, () => queries);
-    new LogSkills(queries, clock).all().forEach((skill) => ctx.skills.add(skill));
+    new LogSkills(queries, asking, clock).all().forEach((skill) => ctx.skills.add(skill));
     ctx.services.provide(LogCare, () => careOf(thread));
     ctx.services.provide(LogIngest, () => ({ push: (...pushed) => driver().push(...pushed), write: (rows) => driver().write(rows) }));
     const viewers = new TailViewers(thread, ctx.scope);
     const refusal = (): string | undefined => (driver() === remote ? 'live tails show what this service keeps itself: logs.driver is remote' : undefined);
-    ctx.http.routes([...logRoutes(driver), ...lokiRoutes(driver), connectionTest(ctx, driver), tailRoute({ thread, viewers, scope, clock, refusal })]);
+    ctx.http.routes([
+      ...logRoutes(driver, asking),
+      ...lokiRoutes(driver, asking),
+      connectionTest(ctx, driver),
+      tailRoute({ thread, viewers, scope, clock, asking, refusal }),
+    ]);
     endTails(ctx, viewers);
     ctx.health.check('the store of logs answers', () => driver().status());
     selfMetrics(ctx, thread);
@@ -60,10 +68,16 @@ function endTails({ events, services }: PluginContext, viewers: TailViewers): vo
   const directory = services.maybe(Directory);
   events.on(sessionEnded, ({ session_id: session }) => viewers.endWhere((principal) => principal.session === session));
   events.on(personChanged, ({ id }) => {
-    if (directory.available && directory.get().live(id)?.status !== 'active') {
-      viewers.endWhere(({ kind, id: own }) => (kind === 'user' || kind === 'token') && own === String(id));
+    if (directory.available) {
+      const person = directory.get().live(id);
+      const sees = JSON.stringify(person?.selectors);
+      viewers.endWhere(
+        ({ kind, id: own, selectors }) => (kind === 'user' || kind === 'token') && own === String(id) && (!person || JSON.stringify(selectors) !== sees),
+      );
     }
   });
+  // What they see was settled when they began: their clients begin anew.
+  events.on(deviceChanged, () => viewers.endWhere(({ selectors }) => selectors !== undefined));
 }
 
 /** Whether the store that is set answers, or another one that is only tried. */

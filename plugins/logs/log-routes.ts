@@ -1,5 +1,5 @@
 import { byteRoute, type RouteDeclaration } from 'svc/sdk';
-import { askerOf } from 'svc/query';
+import type { AskingOf } from 'svc/query';
 import { Type } from 'typebox';
 
 import type { LogDriver } from './driver.ts';
@@ -32,40 +32,45 @@ const Window = Type.Object({
 export const LabelName = Type.Object({ name: Type.String({ minLength: 1, maxLength: 1024 }) });
 
 /** What the API itself offers; answers are Loki's, errors are svc's. */
-export const logRoutes = (driver: () => LogDriver): readonly RouteDeclaration[] => [
+export const logRoutes = (driver: () => LogDriver, asking: AskingOf): readonly RouteDeclaration[] => [
   byteRoute({
     method: 'GET',
     path: '/api/v1/logs/query_range',
     access: 'any',
+    devices: 'narrowed',
     summary: 'Lines or series of a LogQL query over a window',
     query: QueryRange,
     produces: jsonType,
     timeoutMs: answerMs,
     errors: ['budget_exceeded', 'rate_limited', 'unavailable', 'upstream_error'],
-    handle: ({ query, principal, signal }) => driver().endpoint({ name: 'query_range', parameters: parametersOf(query), asker: askerOf(principal) }, signal),
+    handle: async ({ query, principal, signal }) =>
+      driver().endpoint({ name: 'query_range', parameters: parametersOf(query), ...(await asking(principal)) }, signal),
   }),
   byteRoute({
     method: 'GET',
     path: '/api/v1/logs/labels',
     access: 'any',
+    devices: 'narrowed',
     summary: 'Names of the labels that streams have in a window',
     query: Window,
     produces: jsonType,
     timeoutMs: answerMs,
     errors: ['budget_exceeded', 'rate_limited', 'unavailable', 'upstream_error'],
-    handle: ({ query, principal, signal }) => driver().endpoint({ name: 'labels', parameters: parametersOf(query), asker: askerOf(principal) }, signal),
+    handle: async ({ query, principal, signal }) =>
+      driver().endpoint({ name: 'labels', parameters: parametersOf(query), ...(await asking(principal)) }, signal),
   }),
   byteRoute({
     method: 'GET',
     path: '/api/v1/logs/labels/{name}/values',
     access: 'any',
+    devices: 'narrowed',
     summary: 'Values of one label in a window',
     params: LabelName,
     query: Window,
     produces: jsonType,
     timeoutMs: answerMs,
     errors: ['budget_exceeded', 'rate_limited', 'unavailable', 'upstream_error'],
-    handle: ({ params, query, principal, signal }) =>
-      driver().endpoint({ name: 'values', label: params.name, parameters: parametersOf(query), asker: askerOf(principal) }, signal),
+    handle: async ({ params, query, principal, signal }) =>
+      driver().endpoint({ name: 'values', label: params.name, parameters: parametersOf(query), ...(await asking(principal)) }, signal),
   }),
 ];

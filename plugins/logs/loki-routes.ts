@@ -1,5 +1,5 @@
 import { byteRoute, type ErrorWording, type RequestHeaders, type RouteDeclaration, type ShownError, SvcError } from 'svc/sdk';
-import { askerOf } from 'svc/query';
+import type { AskingOf } from 'svc/query';
 import { Type } from 'typebox';
 
 import type { LogDriver } from './driver.ts';
@@ -44,22 +44,31 @@ const paths: readonly Path[] = [
   { path: 'format_query', name: 'format_query', summary: 'A query written the one way, as Loki answers it', post: true },
 ];
 
-const common = { access: 'any', query: Anything, produces: jsonType, timeoutMs: answerMs, wording: lokiWording, errors: ['upstream_error'] } as const;
+const common = {
+  access: 'any',
+  devices: 'narrowed',
+  query: Anything,
+  produces: jsonType,
+  timeoutMs: answerMs,
+  wording: lokiWording,
+  errors: ['upstream_error'],
+} as const;
 
 /** Grafana asks for labels of the stream, of metadata and of parsers apart. */
 const isCategorized = (headers: RequestHeaders): boolean =>
   (headers['x-loki-response-encoding-flags'] ?? '').split(',').some((flag) => flag.trim() === 'categorize-labels');
 
 /** The part of Loki's API that asks; pushes come in by the data plane. */
-export const lokiRoutes = (driver: () => LogDriver): readonly RouteDeclaration[] => [
+export const lokiRoutes = (driver: () => LogDriver, asking: AskingOf): readonly RouteDeclaration[] => [
   ...paths.flatMap(({ path, name, summary, post }) => [
     byteRoute({
       ...common,
       method: 'GET',
       path: `/loki/api/v1/${path}`,
+      ...(name === 'format_query' && { devices: 'none' as const }),
       summary,
-      handle: ({ query, principal, headers, signal }) =>
-        driver().endpoint({ name, parameters: parametersOf(query), asker: askerOf(principal), categorized: isCategorized(headers) }, signal),
+      handle: async ({ query, principal, headers, signal }) =>
+        driver().endpoint({ name, parameters: parametersOf(query), ...(await asking(principal)), categorized: isCategorized(headers) }, signal),
     }),
     ...(post
       ? [
@@ -67,14 +76,15 @@ export const lokiRoutes = (driver: () => LogDriver): readonly RouteDeclaration[]
             ...common,
             method: 'POST',
             path: `/loki/api/v1/${path}`,
+            ...(name === 'format_query' && { devices: 'none' as const }),
             summary: `${summary}; parameters as a form`,
             consumes: [form],
             maxBodyBytes: formBytes,
             audited: false,
             status: 200,
-            handle: ({ query, body, principal, headers, signal }) =>
+            handle: async ({ query, body, principal, headers, signal }) =>
               driver().endpoint(
-                { name, parameters: [...formOf(body), ...parametersOf(query)], asker: askerOf(principal), categorized: isCategorized(headers) },
+                { name, parameters: [...formOf(body), ...parametersOf(query)], ...(await asking(principal)), categorized: isCategorized(headers) },
                 signal,
               ),
           }),
@@ -87,8 +97,8 @@ export const lokiRoutes = (driver: () => LogDriver): readonly RouteDeclaration[]
     path: '/loki/api/v1/label/{name}/values',
     summary: 'Values of one label, as Loki answers it',
     params: LabelName,
-    handle: ({ params, query, principal, signal }) =>
-      driver().endpoint({ name: 'values', label: params.name, parameters: parametersOf(query), asker: askerOf(principal) }, signal),
+    handle: async ({ params, query, principal, signal }) =>
+      driver().endpoint({ name: 'values', label: params.name, parameters: parametersOf(query), ...(await asking(principal)) }, signal),
   }),
   byteRoute({
     ...common,
@@ -96,13 +106,14 @@ export const lokiRoutes = (driver: () => LogDriver): readonly RouteDeclaration[]
     path: '/loki/api/v1/detected_field/{name}/values',
     summary: 'Values of one field of lines, as Loki answers it',
     params: LabelName,
-    handle: ({ params, query, principal, signal }) =>
-      driver().endpoint({ name: 'detected_fields', label: params.name, parameters: parametersOf(query), asker: askerOf(principal) }, signal),
+    handle: async ({ params, query, principal, signal }) =>
+      driver().endpoint({ name: 'detected_fields', label: params.name, parameters: parametersOf(query), ...(await asking(principal)) }, signal),
   }),
   byteRoute({
     ...common,
     method: 'GET',
     path: '/loki/ready',
+    devices: 'none',
     summary: 'Whether the log store answers',
     produces: 'text/plain; charset=utf-8',
     async handle() {
@@ -117,6 +128,7 @@ export const lokiRoutes = (driver: () => LogDriver): readonly RouteDeclaration[]
     ...common,
     method: 'GET',
     path: '/loki/api/v1/status/buildinfo',
+    devices: 'none',
     summary: 'Which API this speaks, as Loki answers it',
     handle: () => JSON.stringify({ version: '3.4.0', revision: '', branch: '', buildUser: '', buildDate: '', goVersion: '' }),
   }),

@@ -1,4 +1,4 @@
-import { askedWindow, askerOf, windowAsked } from 'svc/query';
+import { askedWindow, type AskingOf, windowAsked } from 'svc/query';
 import { type Clock, type SkillRun, timestamp, type ToolSkill, toolSkill } from 'svc/sdk';
 import { type Static, Type } from 'typebox';
 
@@ -25,8 +25,10 @@ const Templates = Type.Object({
 export class LogSkills {
   readonly #queries: LogQueries;
   readonly #clock: Clock;
+  readonly #asking: AskingOf;
 
-  constructor(queries: LogQueries, clock: Clock) {
+  constructor(queries: LogQueries, asking: AskingOf, clock: Clock) {
+    this.#asking = asking;
     this.#queries = queries;
     this.#clock = clock;
   }
@@ -55,7 +57,7 @@ export class LogSkills {
 
   async #lines({ query, limit, direction, ...asked }: Static<typeof Lines>, { principal, signal }: SkillRun): Promise<object> {
     const window = windowAsked(asked, this.#clock.now());
-    const options = { signal, asker: askerOf(principal) };
+    const options = { signal, ...(await this.#asking(principal)) };
     if ((await this.#queries.check(query)).type !== 'lines') {
       const answer = await this.#queries.instant(query, window.end, options);
       const series = answer.type === 'vector' ? answer.labels.map((labels, index) => ({ labels, value: answer.values[index]! })) : [];
@@ -71,7 +73,7 @@ export class LogSkills {
 
   async #templates({ query, ...asked }: Static<typeof Templates>, { principal, signal }: SkillRun): Promise<object> {
     const window = windowAsked(asked, this.#clock.now());
-    const { patterns, lines, partial, warnings } = await this.#queries.patterns(query, window, { signal, asker: askerOf(principal) });
+    const { patterns, lines, partial, warnings } = await this.#queries.patterns(query, window, { signal, ...(await this.#asking(principal)) });
     return {
       ...{ from: timestamp(window.start), to: timestamp(window.end), lines, only_newest: partial, kinds: patterns.length },
       templates: patterns.slice(0, mostTemplates).map(({ pattern, count, example, first, last }) => ({

@@ -1,5 +1,5 @@
 import { type Clock, type Scope, socketRoute, SvcError, type RouteDeclaration, type ThreadHandle } from 'svc/sdk';
-import { askerOf } from 'svc/query';
+import type { Asking, AskingOf } from 'svc/query';
 import { Type } from 'typebox';
 
 import { lokiWording } from './loki-routes.ts';
@@ -16,12 +16,13 @@ export interface TailParts {
   readonly viewers: TailViewers;
   readonly scope: Scope;
   readonly clock: Clock;
+  readonly asking: AskingOf;
   /** Why no tail can be opened at the moment. */
   readonly refusal: () => string | undefined;
 }
 
 /** Loki's live tail: frames of JSON over a WebSocket. */
-export function tailRoute({ thread, viewers, scope, clock, refusal }: TailParts): RouteDeclaration {
+export function tailRoute({ thread, viewers, scope, clock, asking, refusal }: TailParts): RouteDeclaration {
   scope.defer(
     'stop hearing of new lines',
     thread.onNotice(({ kind, value }) => void (kind === 'tail' && viewers.wake(value as number))),
@@ -30,6 +31,7 @@ export function tailRoute({ thread, viewers, scope, clock, refusal }: TailParts)
   return socketRoute({
     path: '/loki/api/v1/tail',
     access: 'any',
+    devices: 'narrowed',
     summary: 'Lines as they come, as Loki streams them',
     wording: lokiWording,
     query: Type.Object(
@@ -46,17 +48,17 @@ export function tailRoute({ thread, viewers, scope, clock, refusal }: TailParts)
       if (reason !== undefined) {
         throw new SvcError('conflict', reason);
       }
-      await viewers.open(tailInput(query, askerOf(principal), clock.now()), { principal, socket, signal });
+      await viewers.open(tailInput(query, await asking(principal), clock.now()), { principal, socket, signal });
     },
   });
 }
 
-function tailInput(query: object, asker: string | undefined, now: number): TailInput {
+function tailInput(query: object, asking: Asking, now: number): TailInput {
   const parameters = new Parameters(parametersOf(query), now);
   const delay = parameters.text('delay_for') ?? '0';
   if (!/^\d{1,2}$/.test(delay) || Number(delay) > longestDelaySeconds) {
     throw new SvcError('invalid_argument', `delay_for can't be greater than ${longestDelaySeconds}`);
   }
   const { start } = parameters.window(hourMs);
-  return { query: parameters.query, delayMs: Number(delay) * 1_000, limit: parameters.limit, start: start.ms + start.ns / 1e6, asker };
+  return { query: parameters.query, delayMs: Number(delay) * 1_000, limit: parameters.limit, start: start.ms + start.ns / 1e6, ...asking };
 }

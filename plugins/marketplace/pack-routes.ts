@@ -111,6 +111,7 @@ const listedRoutes = (book: PackBook, shown: Show): readonly RouteDeclaration[] 
   listRoute({
     path: '/api/v1/marketplace/installed',
     access: 'any',
+    devices: 'none',
     summary: 'List installed packs',
     items: InstalledShape,
     handle: ({ page, principal }) =>
@@ -124,6 +125,7 @@ const listedRoutes = (book: PackBook, shown: Show): readonly RouteDeclaration[] 
     method: 'GET',
     path: '/api/v1/marketplace/installed/{pack_id}',
     access: 'any',
+    devices: 'none',
     summary: 'An installed pack with every file and its sha256',
     params: Params,
     response: InstalledDetail,

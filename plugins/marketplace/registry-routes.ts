@@ -13,6 +13,7 @@ export const registryRoutes = (registries: Registries, installed: InstalledPacks
   listRoute({
     path: '/api/v1/marketplace/registries',
     access: 'any',
+    devices: 'none',
     summary: 'List registries: where packs are offered, and whether that is signed',
     items: RegistryShape,
     async handle({ page, principal }) {
@@ -70,6 +71,7 @@ export const registryRoutes = (registries: Registries, installed: InstalledPacks
   listRoute({
     path: '/api/v1/marketplace/search',
     access: 'any',
+    devices: 'none',
     summary: 'Search what all registries offer',
     query: Type.Object({ q: Type.Optional(Type.String({ maxLength: 200 })), registry: Type.Optional(RegistryName) }),
     items: OfferShape,

@@ -69,6 +69,7 @@ export const mcpRoutes = (server: McpServer, servers: McpServers): readonly Rout
     method: 'GET',
     path: '/api/v1/mcp/servers',
     access: 'any',
+    devices: 'none',
     summary: 'The MCP servers of the settings, whether they answer, and how many tools each brings',
     response: Type.Object({ items: Type.Array(Server) }),
     handle: () => ({ items: servers.status().map(shown) }),

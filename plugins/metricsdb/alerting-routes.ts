@@ -1,4 +1,4 @@
-import { askerOf } from 'svc/query';
+import type { AskingOf } from 'svc/query';
 import { byteRoute, type Handle, type RouteDeclaration, SvcError, timestamp } from 'svc/sdk';
 
 import type { ActiveAlert, AlertingRule, AlertingRules, QueryOptions } from './contract.ts';
@@ -8,11 +8,12 @@ import { common, pairsOf } from './prometheus-routes.ts';
 export interface AlertingParts {
   readonly alerting: Handle<AlertingRules>;
   readonly driver: () => Driver;
+  readonly asking: AskingOf;
   readonly now: () => number;
 }
 
 /** What peers of Prometheus show of rules, alerts and targets. */
-export const alertingRoutes = ({ alerting, driver, now }: AlertingParts): readonly RouteDeclaration[] => [
+export const alertingRoutes = ({ alerting, driver, asking, now }: AlertingParts): readonly RouteDeclaration[] => [
   byteRoute({
     ...common,
     method: 'GET',
@@ -31,10 +32,11 @@ export const alertingRoutes = ({ alerting, driver, now }: AlertingParts): readon
     ...common,
     method: 'GET',
     path: '/prometheus/api/v1/targets',
+    devices: 'narrowed',
     summary: 'What is scraped, as the series up tells it, as Prometheus answers it',
     async handle({ query, principal, signal }) {
       const state = pairsOf(query).find(([name]) => name === 'state')?.[1] ?? 'any';
-      const activeTargets = state === 'dropped' ? [] : await targetsOf(driver(), now(), { signal, asker: askerOf(principal) });
+      const activeTargets = state === 'dropped' ? [] : await targetsOf(driver(), now(), { signal, ...(await asking(principal)) });
       return success({ activeTargets, droppedTargets: [], droppedTargetCounts: {} });
     },
   }),

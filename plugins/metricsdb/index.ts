@@ -1,4 +1,5 @@
 import { productTestRoute, prometheus } from 'svc/connection';
+import { askingOf } from 'svc/query';
 import {
   Authenticator,
   Board,
@@ -13,6 +14,7 @@ import {
 } from 'svc/sdk';
 import { careOf } from 'svc/store';
 
+import { DeviceScopes } from '../device/contract.ts';
 import type { ForeignPrograms } from '../programs/contract.ts';
 import { alertingRoutes } from './alerting-routes.ts';
 import { AlertingRules, type InstantAnswer, MetricsCare, MetricsIngest, MetricsQueries, type QueryOptions, type ScratchSeries } from './contract.ts';
@@ -51,9 +53,10 @@ export default definePlugin({
     keepSettled(ctx, programs, thread, board);
 
     const driver = (): Driver => board.driver;
+    const asking = askingOf(ctx.services.maybe(DeviceScopes));
     const queries = queriesOf(driver, thread, clock);
     ctx.services.provide(MetricsQueries, () => queries);
-    new MetricSkills(queries, clock).all().forEach((skill) => ctx.skills.add(skill));
+    new MetricSkills(queries, asking, clock).all().forEach((skill) => ctx.skills.add(skill));
     ctx.services.provide(MetricsCare, () => careOf(thread));
     ctx.services.provide(MetricsIngest, () => ({
       push: (...pushed) => driver().push(...pushed),
@@ -61,9 +64,9 @@ export default definePlugin({
       end: (matchers, time) => driver().end(matchers, time),
     }));
     ctx.http.routes([
-      ...metricsdbRoutes(board),
-      ...prometheusRoutes(driver),
-      ...alertingRoutes({ alerting: ctx.services.maybe(AlertingRules), driver, now: () => clock.now() }),
+      ...metricsdbRoutes(board, asking),
+      ...prometheusRoutes(driver, asking),
+      ...alertingRoutes({ alerting: ctx.services.maybe(AlertingRules), driver, asking, now: () => clock.now() }),
       connectionTest(driver, settings, parts),
       authProbe(ctx.services.maybe(Authenticator)),
     ]);

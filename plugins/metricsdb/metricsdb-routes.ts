@@ -1,5 +1,5 @@
 import { type AuthenticatorContract, byteRoute, type Handle, route, type RouteDeclaration, SvcError, timestamp } from 'svc/sdk';
-import { askerOf } from 'svc/query';
+import type { AskingOf } from 'svc/query';
 
 import type { Driver } from './drivers/driver.ts';
 import type { Switchboard } from './drivers/switchboard.ts';
@@ -7,7 +7,7 @@ import { answerMs } from './prometheus-routes.ts';
 import { Launch, Launched, Matrix, RangeQuestion } from './schema.ts';
 
 /** What the API itself offers; the metrics themselves are under /prometheus. */
-export const metricsdbRoutes = (board: Switchboard): readonly RouteDeclaration[] => [
+export const metricsdbRoutes = (board: Switchboard, asking: AskingOf): readonly RouteDeclaration[] => [
   route({
     method: 'POST',
     path: '/api/v1/metricsdb/launch',
@@ -31,6 +31,7 @@ export const metricsdbRoutes = (board: Switchboard): readonly RouteDeclaration[]
     method: 'POST',
     path: '/api/v1/metricsdb/query_range',
     access: 'any',
+    devices: 'narrowed',
     summary: 'A PromQL query over a window, as one matrix',
     body: RangeQuestion,
     response: Matrix,
@@ -38,9 +39,9 @@ export const metricsdbRoutes = (board: Switchboard): readonly RouteDeclaration[]
     audited: false,
     timeoutMs: answerMs,
     errors: ['budget_exceeded', 'rate_limited', 'unavailable', 'upstream_error'],
-    handle({ body, principal, signal }) {
+    async handle({ body, principal, signal }) {
       const pairs = Object.entries(body).map(([name, value]) => [name, String(value)] as const);
-      return board.driver.ask({ endpoint: 'query_range', shape: 'tool', pairs, asker: askerOf(principal) }, signal);
+      return board.driver.ask({ endpoint: 'query_range', shape: 'tool', pairs, ...(await asking(principal)) }, signal);
     },
   }),
 ];
@@ -60,7 +61,7 @@ export const authProbe = (authenticator: Handle<AuthenticatorContract>): RouteDe
     access: 'public',
     summary: 'Whether the caller is signed in: 204 or 401, for the subrequest of a proxy',
     produces: 'text/plain; charset=utf-8',
-    errors: ['unauthorized'],
+    errors: ['unauthorized', 'forbidden'],
     async handle({ headers, ip }) {
       const [, value] = /^bearer (.+)$/i.exec(headers['authorization'] ?? '') ?? [];
       const credential = value !== undefined && value.length <= longestCredential ? ({ scheme: 'bearer', value: value.trim(), ip } as const) : undefined;
@@ -68,6 +69,9 @@ export const authProbe = (authenticator: Handle<AuthenticatorContract>): RouteDe
       const principal = credential && authenticator.available ? await authenticator.get().authenticate(credential) : undefined;
       if (principal === undefined || principal.kind === 'anonymous' || principal.kind === 'edge') {
         throw new SvcError('unauthorized', 'no valid session or API token came with this request');
+      }
+      if (principal.selectors !== undefined) {
+        throw new SvcError('forbidden', 'what stands behind this proxy cannot be narrowed to the devices of your organization; ask an administrator');
       }
     },
   });

@@ -1,5 +1,5 @@
 import { byteRoute, type ErrorWording, type RouteDeclaration, type ShownError } from 'svc/sdk';
-import { askerOf } from 'svc/query';
+import type { AskingOf } from 'svc/query';
 import { Type } from 'typebox';
 
 import { type Driver, type StatusPage, statusPages } from './drivers/driver.ts';
@@ -56,15 +56,19 @@ const pages: Readonly<Record<StatusPage, string>> = {
   tsdb: 'How much is held in memory',
 };
 
+/** Names of metrics with their help are of no series, so they are of no device. */
+const narrowed = (endpoint: Endpoint) => (endpoint === 'metadata' ? {} : ({ devices: endpoint === 'format_query' ? 'none' : 'narrowed' } as const));
+
 /** The part of the Prometheus API that asks; pushes come in by the data plane. */
-export const prometheusRoutes = (driver: () => Driver): readonly RouteDeclaration[] => [
+export const prometheusRoutes = (driver: () => Driver, asking: AskingOf): readonly RouteDeclaration[] => [
   ...questions.flatMap(({ path, endpoint, summary, post }) => [
     byteRoute({
       ...common,
       method: 'GET',
       path: `/prometheus/api/v1/${path}`,
       summary: `${summary}, as Prometheus answers it`,
-      handle: ({ query, principal, signal }) => driver().ask({ endpoint, pairs: pairsOf(query), asker: askerOf(principal) }, signal),
+      ...narrowed(endpoint),
+      handle: async ({ query, principal, signal }) => driver().ask({ endpoint, pairs: pairsOf(query), ...(await asking(principal)) }, signal),
     }),
     ...(post
       ? [
@@ -77,8 +81,9 @@ export const prometheusRoutes = (driver: () => Driver): readonly RouteDeclaratio
             maxBodyBytes: formBytes,
             audited: false,
             status: 200,
-            handle: ({ query, body, principal, signal }) =>
-              driver().ask(withForm({ endpoint, pairs: pairsOf(query), asker: askerOf(principal) }, body), signal),
+            ...narrowed(endpoint),
+            handle: async ({ query, body, principal, signal }) =>
+              driver().ask(withForm({ endpoint, pairs: pairsOf(query), ...(await asking(principal)) }, body), signal),
           }),
         ]
       : []),
@@ -89,26 +94,28 @@ export const prometheusRoutes = (driver: () => Driver): readonly RouteDeclaratio
     path: '/prometheus/api/v1/label/{name}/values',
     summary: 'Values of one label, as Prometheus answers it',
     params: LabelName,
-    handle: ({ params, query, principal, signal }) =>
-      driver().ask({ endpoint: 'values', label: params.name, pairs: pairsOf(query), asker: askerOf(principal) }, signal),
+    devices: 'narrowed',
+    handle: async ({ params, query, principal, signal }) =>
+      driver().ask({ endpoint: 'values', label: params.name, pairs: pairsOf(query), ...(await asking(principal)) }, signal),
   }),
   ...statusPages.map((page) =>
     byteRoute({
       ...common,
       method: 'GET',
       path: `/prometheus/api/v1/status/${page}`,
+      ...(page === 'buildinfo' && { devices: 'none' as const }),
       summary: pages[page],
       handle: ({ signal }) => driver().page(page, signal),
     }),
   ),
   byteRoute({
     ...common,
-    ...{ method: 'GET', path: '/prometheus/-/healthy', summary: 'Whether this serves, in the words of Prometheus', produces: text },
+    ...{ method: 'GET', devices: 'none', path: '/prometheus/-/healthy', summary: 'Whether this serves, in the words of Prometheus', produces: text },
     handle: () => 'Prometheus Server is Healthy.\n',
   }),
   byteRoute({
     ...common,
-    ...{ method: 'GET', path: '/prometheus/-/ready', summary: 'Whether the store answers, in the words of Prometheus', produces: text },
+    ...{ method: 'GET', devices: 'none', path: '/prometheus/-/ready', summary: 'Whether the store answers, in the words of Prometheus', produces: text },
     wording: ({ message }) => ({ type: text, body: `${message}\n` }),
     async handle(call) {
       const { ok } = await driver().probe(call.signal);

@@ -1,4 +1,4 @@
-import { askedWindow, askerOf, parseDuration, windowAsked } from 'svc/query';
+import { askedWindow, type AskingOf, parseDuration, windowAsked } from 'svc/query';
 import { type Clock, type SkillRun, SvcError, timestamp, type ToolSkill, toolSkill } from 'svc/sdk';
 import { type Static, Type } from 'typebox';
 
@@ -31,9 +31,11 @@ const Outliers = Type.Object({
 export class MetricSkills {
   readonly #queries: MetricsQueries;
   readonly #clock: Clock;
+  readonly #asking: AskingOf;
 
-  constructor(queries: MetricsQueries, clock: Clock) {
+  constructor(queries: MetricsQueries, asking: AskingOf, clock: Clock) {
     this.#queries = queries;
+    this.#asking = asking;
     this.#clock = clock;
   }
 
@@ -81,7 +83,7 @@ export class MetricSkills {
 
   async #instant({ query, at }: Static<typeof Instant>, { principal, signal }: SkillRun): Promise<object> {
     const time = this.#at(at);
-    const answer = await this.#queries.instant(query, time, { signal, asker: askerOf(principal) });
+    const answer = await this.#queries.instant(query, time, { signal, ...(await this.#asking(principal)) });
     const series = valuesOf(answer);
     return { at: timestamp(time), type: answer.type, total: series.length, series: series.slice(0, mostSeries), warnings: answer.warnings };
   }
@@ -92,7 +94,7 @@ export class MetricSkills {
     if (stepMs <= 0) {
       throw new SvcError('invalid_argument', 'step must be a duration such as 1m');
     }
-    const answer = await this.#queries.range(query, { start, end, step: stepMs }, { signal, asker: askerOf(principal) });
+    const answer = await this.#queries.range(query, { start, end, step: stepMs }, { signal, ...(await this.#asking(principal)) });
     return {
       ...{ from: timestamp(start), to: timestamp(end), step_seconds: stepMs / 1_000, total: answer.labels.length },
       series: answer.labels.slice(0, mostDrawn).map((labels, index) => ({ labels, ...lineOf(answer, index) })),
@@ -103,7 +105,7 @@ export class MetricSkills {
   async #find({ text = '', device_id: device, ...asked }: Static<typeof Find>, { principal, signal }: SkillRun): Promise<object> {
     const window = windowAsked(asked, this.#clock.now());
     const matcher = `{__name__=~".*${text}.*"${device === undefined ? '' : `,device_id="${device}"`}}`;
-    const found = await this.#queries.series([matcher], window, { signal, asker: askerOf(principal) });
+    const found = await this.#queries.series([matcher], window, { signal, ...(await this.#asking(principal)) });
     const names = new Map<string, { series: number; labels: Set<string> }>();
     for (const { __name__: name = '', ...labels } of found) {
       const known = names.get(name) ?? { series: 0, labels: new Set() };
@@ -117,7 +119,7 @@ export class MetricSkills {
 
   async #outliers({ query, at }: Static<typeof Outliers>, { principal, signal }: SkillRun): Promise<object> {
     const time = this.#at(at);
-    const answer = await this.#queries.instant(query, time, { signal, asker: askerOf(principal) });
+    const answer = await this.#queries.instant(query, time, { signal, ...(await this.#asking(principal)) });
     const series = valuesOf(answer).filter(({ value }) => Number.isFinite(value));
     const middle = medianOf(series.map(({ value }) => value));
     // Of a normal distribution, the median deviation times this is its standard deviation.

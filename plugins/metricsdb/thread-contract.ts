@@ -41,6 +41,8 @@ export interface Asked {
   /** `tool`: a matrix as programs of ours read it, instead of Prometheus' envelope. */
   readonly shape?: 'tool' | undefined;
   readonly asker?: string | undefined;
+  /** What the asker may see. */
+  readonly enforce?: readonly Enforced[] | undefined;
 }
 
 /** The same, checked and cleaned, for whoever answers elsewhere. */

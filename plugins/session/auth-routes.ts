@@ -74,6 +74,7 @@ export const leaveRoutes = (sessions: Sessions): readonly RouteDeclaration[] => 
     method: 'POST',
     path: '/api/v1/auth/logout',
     access: 'known',
+    devices: 'none',
     summary: 'End this session: its access and refresh tokens are refused from now on',
     errors: ['conflict'],
     handle: async (call) => {
@@ -86,6 +87,7 @@ export const leaveRoutes = (sessions: Sessions): readonly RouteDeclaration[] => 
     method: 'POST',
     path: '/api/v1/auth/logout-all',
     access: 'known',
+    devices: 'none',
     summary: 'End all your sessions, this one too, wherever you are signed in',
     description: 'API tokens go on; a change of the password ends them as well.',
     errors: ['conflict'],

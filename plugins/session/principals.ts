@@ -19,4 +19,8 @@ export const tokenPrincipal = (person: Person, session: string, grants: readonly
   session,
 });
 
-const identity = ({ id, email, display_name: name, role, orgs }: Person) => ({ id: String(id), email, name, role, ...(orgs && { orgs }) });
+const identity = ({ id, email, display_name: name, role, orgs, selectors }: Person) => ({
+  ...{ id: String(id), email, name, role },
+  ...(orgs && { orgs }),
+  ...(selectors && { selectors }),
+});

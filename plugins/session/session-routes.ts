@@ -9,6 +9,7 @@ export const sessionRoutes = (sessions: Sessions): readonly RouteDeclaration[] =
   listRoute({
     path: '/api/v1/sessions',
     access: 'any',
+    devices: 'none',
     summary: 'Where you are signed in',
     query: OfUser,
     items: SessionShown,
@@ -22,6 +23,7 @@ export const sessionRoutes = (sessions: Sessions): readonly RouteDeclaration[] =
     method: 'DELETE',
     path: '/api/v1/sessions/{id}',
     access: 'any',
+    devices: 'none',
     summary: 'Sign a session out, from wherever you are',
     params: SessionId,
     errors: ['not_found', 'forbidden'],

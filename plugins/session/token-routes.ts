@@ -8,6 +8,7 @@ export const tokenRoutes = (apiTokens: ApiTokens): readonly RouteDeclaration[] =
   listRoute({
     path: '/api/v1/tokens',
     access: 'any',
+    devices: 'none',
     summary: 'Your API tokens, without the tokens themselves',
     query: OfUser,
     items: TokenShown,
@@ -21,6 +22,7 @@ export const tokenRoutes = (apiTokens: ApiTokens): readonly RouteDeclaration[] =
     method: 'POST',
     path: '/api/v1/tokens',
     access: 'any',
+    devices: 'none',
     summary: 'Make an API token that acts for you, within the actions you name',
     body: NewToken,
     response: TokenMade,
@@ -36,6 +38,7 @@ export const tokenRoutes = (apiTokens: ApiTokens): readonly RouteDeclaration[] =
     method: 'DELETE',
     path: '/api/v1/tokens/{id}',
     access: 'any',
+    devices: 'none',
     summary: 'Revoke an API token',
     params: TokenId,
     errors: ['not_found', 'forbidden'],

@@ -92,8 +92,8 @@ export class Executions implements SkillExecutor {
       return undefined;
     }
     const person = people.get().live(Number(id));
-    const { email, role: roleNow, grants, orgs } = person ?? { email: '', role, grants: [], orgs: [] };
-    return { kind: 'user', id, name, email, role: roleNow, grants, ...(orgs && { orgs }) };
+    const { email, role: roleNow, grants, orgs, selectors } = person ?? { email: '', role, grants: [], orgs: [], selectors: [] };
+    return { kind: 'user', id, name, email, role: roleNow, grants, ...(orgs && { orgs }), ...(selectors && { selectors }) };
   }
 }
 

@@ -55,6 +55,7 @@ export const skillRoutes = (registry: SkillRegistry, executions: Executions): re
   listRoute({
     path,
     access: 'any',
+    devices: 'none',
     summary: 'List skills: tools of the manager and of edges, and guides',
     query: Filter,
     items: Item,
@@ -72,6 +73,7 @@ export const skillRoutes = (registry: SkillRegistry, executions: Executions): re
     method: 'GET',
     path: `${path}/{key}`,
     access: 'any',
+    devices: 'none',
     summary: 'One skill: schema, scope and class of a tool, the text of a guide',
     params: Key,
     response: Detail,

@@ -11,6 +11,7 @@ export const nodeTypeRoutes = (types: NodeTypes): readonly RouteDeclaration[] =>
   listRoute({
     path: nodeTypePath,
     access: 'any',
+    devices: 'none',
     summary: 'List node types with the schemas of their props, by name',
     query: NodeTypeQuery,
     items: NodeTypeItem,
@@ -30,6 +31,7 @@ export const nodeTypeRoutes = (types: NodeTypes): readonly RouteDeclaration[] =>
     method: 'GET',
     path: `${nodeTypePath}/{name}`,
     access: 'any',
+    devices: 'none',
     summary: 'One node type',
     params: ByName,
     response: NodeTypeItem,
@@ -51,6 +53,7 @@ export const relationTypeRoutes = (types: RelationTypes): readonly RouteDeclarat
   listRoute({
     path: relationTypePath,
     access: 'any',
+    devices: 'none',
     summary: 'List relation types, and which way failure spreads along each, by name',
     items: RelationTypeItem,
     handle: ({ page }) => types.list(page),
@@ -69,6 +72,7 @@ export const relationTypeRoutes = (types: RelationTypes): readonly RouteDeclarat
     method: 'GET',
     path: `${relationTypePath}/{name}`,
     access: 'any',
+    devices: 'none',
     summary: 'One relation type',
     params: ByName,
     response: RelationTypeItem,

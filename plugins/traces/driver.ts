@@ -1,3 +1,5 @@
+import type { Asking } from 'svc/query';
+
 import type { PushAnswer } from '../metricsdb/contract.ts';
 import type { TraceIngest, TraceQueries } from './contract.ts';
 import type { TempoQuestion } from './tempo/question.ts';
@@ -17,7 +19,7 @@ export interface DriverStatus {
 /** Whoever keeps the spans and answers questions about them. */
 export interface TraceDriver extends Omit<TraceQueries, 'status' | 'check' | 'trace'> {
   /** A finished answer in Tempo's shape. */
-  answer(question: TempoQuestion, call: { readonly signal: AbortSignal; readonly asker?: string | undefined }): Promise<Uint8Array>;
+  answer(question: TempoQuestion, call: { readonly signal: AbortSignal } & Partial<Asking>): Promise<Uint8Array>;
   /** Undefined: there is no such trace, and the form has no word for that. */
   trace(traceId: string, form: TraceForm, options?: Parameters<TraceQueries['trace']>[1]): Promise<Uint8Array | undefined>;
   push(...pushed: Parameters<TraceIngest['push']>): Promise<PushAnswer>;

@@ -30,8 +30,8 @@ export class EmbeddedTraces implements TraceDriver {
     this.#clock = clock;
   }
 
-  answer(...[{ kind, input }, { signal, asker }]: Parameters<TraceDriver['answer']>): Promise<Uint8Array> {
-    return this.#thread.call(methods[kind], { ...input, asker }, within(signal));
+  answer(...[{ kind, input }, { signal, ...asking }]: Parameters<TraceDriver['answer']>): Promise<Uint8Array> {
+    return this.#thread.call(methods[kind], { ...input, ...asking }, within(signal));
   }
 
   trace(traceId: string, form: TraceForm, { signal, ...options }: QueryOptions = {}): Promise<Uint8Array | undefined> {

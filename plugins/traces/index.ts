@@ -1,8 +1,9 @@
 import { tempo as product, productTestRoute } from 'svc/connection';
-import { driverOf, keepSettled, RemoteClient, remoteSettings } from 'svc/query';
+import { askingOf, driverOf, keepSettled, RemoteClient, remoteSettings } from 'svc/query';
 import { definePlugin, type PluginContext, type ThreadHandle } from 'svc/sdk';
 import { careOf } from 'svc/store';
 
+import { DeviceScopes } from '../device/contract.ts';
 import { TraceCare, TraceIngest, TraceQueries } from './contract.ts';
 import type { TraceDriver } from './driver.ts';
 import { EmbeddedTraces } from './embedded-traces.ts';
@@ -41,16 +42,17 @@ export default definePlugin({
     keepSettled(ctx, thread, threadKeys, () => threadSettings(settings));
     relaySpanMetrics(ctx, thread);
 
+    const asking = askingOf(ctx.services.maybe(DeviceScopes));
     const queries = queriesOf(driver, thread);
     ctx.services.provide(TraceQueries, () => queries);
-    new TraceSkills(queries, clock).all().forEach((skill) => ctx.skills.add(skill));
+    new TraceSkills(queries, asking, clock).all().forEach((skill) => ctx.skills.add(skill));
     ctx.services.provide(TraceCare, () => careOf(thread));
     ctx.services.provide(TraceIngest, () => ({ push: (...pushed) => driver().push(...pushed) }));
     const reader = new Reader(
       () => clock.now(),
       () => searchRangeMs(settings),
     );
-    ctx.http.routes([...traceRoutes(driver, reader), ...tempoRoutes(driver, reader), connectionTest(ctx, driver)]);
+    ctx.http.routes([...traceRoutes(driver, reader, asking), ...tempoRoutes(driver, reader, asking), connectionTest(ctx, driver)]);
     ctx.health.check('the store of traces answers', () => driver().status());
     selfMetrics(ctx, thread);
   },

@@ -1,4 +1,4 @@
-import { askedWindow, askerOf, windowAsked } from 'svc/query';
+import { askedWindow, type AskingOf, windowAsked } from 'svc/query';
 import { type Clock, type SkillRun, SvcError, timestamp, type ToolSkill, toolSkill } from 'svc/sdk';
 import { type Static, Type } from 'typebox';
 
@@ -19,8 +19,10 @@ const One = Type.Object({ trace_id: Type.String({ pattern: '^[0-9a-fA-F]{1,32}$'
 export class TraceSkills {
   readonly #queries: TraceQueries;
   readonly #clock: Clock;
+  readonly #asking: AskingOf;
 
-  constructor(queries: TraceQueries, clock: Clock) {
+  constructor(queries: TraceQueries, asking: AskingOf, clock: Clock) {
+    this.#asking = asking;
     this.#queries = queries;
     this.#clock = clock;
   }
@@ -49,7 +51,7 @@ export class TraceSkills {
 
   async #search({ query, limit, ...asked }: Static<typeof Search>, { principal, signal }: SkillRun): Promise<object> {
     const window = windowAsked(asked, this.#clock.now());
-    const { traces, partial } = await this.#queries.search(query, window, { limit, signal, asker: askerOf(principal) });
+    const { traces, partial } = await this.#queries.search(query, window, { limit, signal, ...(await this.#asking(principal)) });
     return {
       ...{ from: timestamp(window.start), to: timestamp(window.end), shown: traces.length, more: partial || traces.length >= limit },
       traces: traces.map(({ traceId, rootService, rootName, startNanos, durationMs, matched, services }) => ({
@@ -60,7 +62,7 @@ export class TraceSkills {
   }
 
   async #one({ trace_id: id }: Static<typeof One>, { principal, signal }: SkillRun): Promise<object> {
-    const found = await this.#queries.trace(id, { signal, asker: askerOf(principal) });
+    const found = await this.#queries.trace(id, { signal, ...(await this.#asking(principal)) });
     if (found === undefined) {
       throw new SvcError('not_found', `there is no trace ${id}`);
     }

@@ -1,5 +1,5 @@
 import { byteRoute, type Call, type ErrorWording, type RouteDeclaration, type ShownError, SvcError } from 'svc/sdk';
-import { askerOf } from 'svc/query';
+import type { AskingOf } from 'svc/query';
 import { Type } from 'typebox';
 
 import type { TraceDriver } from './driver.ts';
@@ -25,6 +25,7 @@ export function tempoWording({ status, message, kind }: ShownError): ErrorWordin
 const common = {
   method: 'GET',
   access: 'any',
+  devices: 'narrowed',
   query: Anything,
   produces: jsonType,
   timeoutMs: answerMs,
@@ -33,13 +34,13 @@ const common = {
 } as const;
 
 /** Tempo's API as far as it asks; spans come in by the data plane. */
-export function tempoRoutes(driver: () => TraceDriver, reader: Reader): readonly RouteDeclaration[] {
-  const asking = (path: string, summary: string, read: (list: ParameterList) => TempoQuestion): RouteDeclaration =>
+export function tempoRoutes(driver: () => TraceDriver, reader: Reader, asking: AskingOf): readonly RouteDeclaration[] {
+  const question = (path: string, summary: string, read: (list: ParameterList) => TempoQuestion): RouteDeclaration =>
     byteRoute({
       ...common,
       path: `/tempo/api/${path}`,
       summary,
-      handle: ({ query, principal, signal }) => driver().answer(read(parametersOf(query)), { signal, asker: askerOf(principal) }),
+      handle: async ({ query, principal, signal }) => driver().answer(read(parametersOf(query)), { signal, ...(await asking(principal)) }),
     });
 
   const values = (path: string, version: 1 | 2): RouteDeclaration =>
@@ -48,8 +49,8 @@ export function tempoRoutes(driver: () => TraceDriver, reader: Reader): readonly
       path: `/tempo/api/${path}/{tag}/values`,
       summary: `Values of one tag, as version ${version} of Tempo's API answers it`,
       params: Tag,
-      handle: ({ params, query, principal, signal }) =>
-        driver().answer(reader.values(parametersOf(query), params.tag, version), { signal, asker: askerOf(principal) }),
+      handle: async ({ params, query, principal, signal }) =>
+        driver().answer(reader.values(parametersOf(query), params.tag, version), { signal, ...(await asking(principal)) }),
     });
 
   const trace = (path: string, version: 1 | 2): RouteDeclaration =>
@@ -61,7 +62,7 @@ export function tempoRoutes(driver: () => TraceDriver, reader: Reader): readonly
       async handle(call) {
         const proto = wantsProtobuf(call);
         const form = version === 1 ? (proto ? 'proto' : 'v1') : proto ? 'proto2' : 'v2';
-        const found = await driver().trace(call.params.trace_id, form, { signal: call.signal, asker: askerOf(call.principal) });
+        const found = await driver().trace(call.params.trace_id, form, { signal: call.signal, ...(await asking(call.principal)) });
         if (found === undefined) {
           throw new SvcError('not_found', `there is no trace ${call.params.trace_id}`);
         }
@@ -73,25 +74,27 @@ export function tempoRoutes(driver: () => TraceDriver, reader: Reader): readonly
     });
 
   return [
-    asking('search', 'Newest traces that match, as Tempo answers it', (list) => reader.search(list)),
-    asking('search/tags', 'Names of tags, as Tempo answers it', (list) => reader.tags(list, 1)),
-    asking('v2/search/tags', 'Names of tags by scope, as Tempo answers it', (list) => reader.tags(list, 2)),
+    question('search', 'Newest traces that match, as Tempo answers it', (list) => reader.search(list)),
+    question('search/tags', 'Names of tags, as Tempo answers it', (list) => reader.tags(list, 1)),
+    question('v2/search/tags', 'Names of tags by scope, as Tempo answers it', (list) => reader.tags(list, 2)),
     values('search/tag', 1),
     values('v2/search/tag', 2),
     trace('traces', 1),
     trace('v2/traces', 2),
-    asking('metrics/query_range', 'A metrics query over a window, as Tempo answers it', (list) => reader.range(list)),
-    asking('metrics/query', 'A metrics query with one value for the whole window, as Tempo answers it', (list) => reader.instant(list)),
-    byteRoute({ ...common, path: '/tempo/api/echo', summary: 'Says echo, as Tempo does', produces: textType, handle: () => 'echo' }),
+    question('metrics/query_range', 'A metrics query over a window, as Tempo answers it', (list) => reader.range(list)),
+    question('metrics/query', 'A metrics query with one value for the whole window, as Tempo answers it', (list) => reader.instant(list)),
+    byteRoute({ ...common, devices: 'none', path: '/tempo/api/echo', summary: 'Says echo, as Tempo does', produces: textType, handle: () => 'echo' }),
     byteRoute({
       ...common,
       path: '/tempo/api/status/buildinfo',
+      devices: 'none',
       summary: 'Which API this speaks, as Tempo answers it',
       handle: () => JSON.stringify({ version: '2.10.0', revision: '', branch: '', buildUser: '', buildDate: '', goVersion: '' }),
     }),
     byteRoute({
       ...common,
       path: '/tempo/ready',
+      devices: 'none',
       summary: 'Whether the trace store answers',
       produces: textType,
       async handle() {

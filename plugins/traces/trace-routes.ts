@@ -1,5 +1,5 @@
 import { byteRoute, type RouteDeclaration, SvcError } from 'svc/sdk';
-import { askerOf } from 'svc/query';
+import type { AskingOf } from 'svc/query';
 import { Type } from 'typebox';
 
 import type { TraceDriver } from './driver.ts';
@@ -33,41 +33,45 @@ export const TraceId = Type.Object({ trace_id: Type.String({ minLength: 1, maxLe
 export const Tag = Type.Object({ tag: Type.String({ minLength: 1, maxLength: 1024, description: 'such as resource.service.name, .http.method or status' }) });
 
 /** What the API itself offers; answers are Tempo's, errors are svc's. */
-export const traceRoutes = (driver: () => TraceDriver, reader: Reader): readonly RouteDeclaration[] => [
+export const traceRoutes = (driver: () => TraceDriver, reader: Reader, asking: AskingOf): readonly RouteDeclaration[] => [
   byteRoute({
     method: 'GET',
     path: '/api/v1/traces/search',
     access: 'any',
+    devices: 'narrowed',
     summary: 'Newest traces that a TraceQL query matches in a window',
     query: Search,
     produces: jsonType,
     timeoutMs: answerMs,
     errors: ['budget_exceeded', 'rate_limited', 'unavailable', 'upstream_error'],
-    handle: ({ query, principal, signal }) => driver().answer(reader.search(parametersOf(query)), { signal, asker: askerOf(principal) }),
+    handle: async ({ query, principal, signal }) => driver().answer(reader.search(parametersOf(query)), { signal, ...(await asking(principal)) }),
   }),
   byteRoute({
     method: 'GET',
     path: '/api/v1/traces/tags/{tag}/values',
     access: 'any',
+    devices: 'narrowed',
     summary: 'Values of one tag in a window, with their types',
     params: Tag,
     query: Values,
     produces: jsonType,
     timeoutMs: answerMs,
     errors: ['budget_exceeded', 'rate_limited', 'unavailable', 'upstream_error'],
-    handle: ({ params, query, principal, signal }) => driver().answer(reader.values(parametersOf(query), params.tag, 2), { signal, asker: askerOf(principal) }),
+    handle: async ({ params, query, principal, signal }) =>
+      driver().answer(reader.values(parametersOf(query), params.tag, 2), { signal, ...(await asking(principal)) }),
   }),
   byteRoute({
     method: 'GET',
     path: '/api/v1/traces/{trace_id}',
     access: 'any',
+    devices: 'narrowed',
     summary: 'All spans of one trace',
     params: TraceId,
     produces: jsonType,
     timeoutMs: answerMs,
     errors: ['not_found', 'rate_limited', 'unavailable', 'upstream_error'],
     async handle({ params, principal, signal }) {
-      const found = await driver().trace(params.trace_id, 'v1', { signal, asker: askerOf(principal) });
+      const found = await driver().trace(params.trace_id, 'v1', { signal, ...(await asking(principal)) });
       if (found === undefined) {
         throw new SvcError('not_found', `there is no trace ${params.trace_id}`);
       }

@@ -10,6 +10,7 @@ export default definePlugin({
       method: 'GET',
       path: '/api/v1/version',
       access: 'any',
+      devices: 'none',
       summary: 'Version of the manager',
       response: ManagerVersion,
       handle: () => ({ manager_version: `v${build.version}` }),

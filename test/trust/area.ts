@@ -7,7 +7,9 @@ import { type Household, type SignedIn, shippedPlugins } from './household.ts';
 export interface Area {
   /**
    * One route a line: method, path, who may. `public`, `known` (people and API tokens), `any` (the same; an API token by `read:<plugin>`), `admin`, `machine` (an edge) or an action
-   * such as `edge:create`; `admin|self` is also open to the person whose id stands in the path, `ingest:push|machine` to an edge.
+   * such as `edge:create`; `admin|self` is also open to the person whose id stands in the path, `ingest:push|machine` to an edge. Then, unless
+   * only administrators, edges or everybody may: what members of an organization with a device selector get, `none` (nothing in it is of a
+   * device), `narrowed` (only what is of their devices) or `refused`.
    */
   readonly routes: string;
   /** Collections whose ids belong to somebody: makes one for them. A collection is the word before the id in a path. */
@@ -30,11 +32,14 @@ export interface Twin {
   ask(method: string, path: string, body?: unknown): ReturnType<Household['ask']>;
 }
 
+export type Stance = 'none' | 'narrowed' | 'refused';
+
 export interface Row {
   readonly method: string;
   readonly path: string;
   /** As written: `any`, `edge:create`, `admin|self`. */
   readonly who: string;
+  readonly stance: Stance | undefined;
   readonly plugin: string;
 }
 
@@ -64,12 +69,15 @@ export const rowsOf = (plugin: string, { routes }: Area): Row[] =>
     .map((line) => line.trim())
     .filter((line) => line !== '')
     .map((line) => {
-      const [method = '', path = '', who = '', ...more] = line.split(/\s+/);
-      if (!/^(GET|POST|PUT|PATCH|DELETE)$/.test(method) || !path.startsWith('/') || !isAudience(who) || more.length > 0) {
-        throw new Error(`test/trust/routes/${plugin}.ts: "${line}" is not "METHOD /path who"`);
+      const [method = '', path = '', who = '', stance, ...more] = line.split(/\s+/);
+      const isRow = /^(GET|POST|PUT|PATCH|DELETE)$/.test(method) && path.startsWith('/') && isAudience(who) && more.length === 0;
+      if (!isRow || !(['public', 'admin', 'machine'].includes(who) ? stance === undefined : isStance(stance))) {
+        throw new Error(`test/trust/routes/${plugin}.ts: "${line}" is not "METHOD /path who stance", the last as test/trust/area.ts says`);
       }
-      return { method, path, who, plugin };
+      return { method, path, who, stance: isStance(stance) ? stance : undefined, plugin };
     });
+
+const isStance = (word: string | undefined): word is Stance => word === 'none' || word === 'narrowed' || word === 'refused';
 
 const isAudience = (who: string): boolean =>
   /^(public|known|any|machine|webshell|(admin|[a-z][a-z0-9_-]*:[a-z][a-z0-9_-]*)(\|self)?|[a-z][a-z0-9_-]*:[a-z][a-z0-9_-]*\|machine)$/.test(who);

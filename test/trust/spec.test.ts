@@ -10,9 +10,9 @@ test('every room has its routes written down by hand, and serves those, under th
   const { house, ask } = await household(t);
   const { body: document } = await ask('GET', '/api/v1/openapi.json', house.token);
   const served = new Map(
-    [...house.registry.current.routes.values()].map(({ owner, value: { method, path, access } }) => {
+    [...house.registry.current.routes.values()].map(({ owner, value: { method, path, access, devices = 'refused' } }) => {
       const who = typeof access === 'object' ? `${access.action}|${'self' in access ? 'self' : 'machine'}` : access;
-      return [`${method} ${path}`, { plugin: owner.pluginId, who, documented: document.paths[path]?.[method.toLowerCase()] !== undefined }];
+      return [`${method} ${path}`, { plugin: owner.pluginId, who, devices, documented: document.paths[path]?.[method.toLowerCase()] !== undefined }];
     }),
   );
   const wrong: string[] = [];
@@ -24,6 +24,8 @@ test('every room has its routes written down by hand, and serves those, under th
       wrong.push(`${key} is written down in test/trust/routes/${row.plugin}.ts, but nobody serves it`);
     } else if (found.plugin !== row.plugin || found.who !== row.who) {
       wrong.push(`${key} should be served by ${row.plugin} for ${row.who}, and is by ${found.plugin} for ${found.who}`);
+    } else if (row.stance !== undefined && found.devices !== row.stance) {
+      wrong.push(`${key} should be ${row.stance} for members of an organization with a device selector, and is ${found.devices}`);
     } else if (!found.documented) {
       wrong.push(`${key} is not in the OpenAPI document`);
     }

@@ -4,9 +4,12 @@ import type { CompiledRoute } from '../routes/route-table.ts';
 
 /** Decides by the matched route's declaration and owner, and nothing else. */
 export function authorize(principal: Principal, route: CompiledRoute, params: Readonly<Record<string, unknown>>, credentialShown: boolean): void {
-  const [{ access, method }, area] = [route.declaration, route.owner.pluginId];
+  const [{ access, method, devices }, area] = [route.declaration, route.owner.pluginId];
   if (allows(principal, access, params, area, method !== 'GET')) {
-    return;
+    if (principal.selectors === undefined || devices !== undefined) {
+      return;
+    }
+    throw new SvcError('forbidden', 'this cannot be narrowed to the devices of your organization; ask an administrator', { reason: 'auth.not_narrowed' });
   }
   if (principal.kind === 'anonymous') {
     throw new SvcError(

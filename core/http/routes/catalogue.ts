@@ -36,22 +36,13 @@ function owned<T>(table: ReadonlyMap<string, Entry<T>>): readonly Contribution<T
 function describeRoute(entry: Entry<RouteDeclaration>): DescribedRoute {
   const { method, path, access, summary, description, kind, consumes, produces, params, query, body, response, items, errors = [], wording } = entry.value;
   return {
-    method,
-    path,
-    access,
-    summary,
-    pluginId: entry.owner.pluginId,
-    kind,
+    ...{ method, path, access, summary, kind, pluginId: entry.owner.pluginId },
     ...(description !== undefined && { description }),
-    ...(consumes && { consumes }),
+    ...{ ...(consumes && { consumes }), ...(entry.value.devices && { devices: entry.value.devices }) },
     ...(produces !== undefined && { produces }),
     ...(wording && { wording }),
-    status: compileRoute(entry).status,
-    params: params && modern(params as Schema),
-    query: query && modern(query as Schema),
-    body: body && closed(body as Schema),
-    response: response && modern(response as Schema),
-    items: items && modern(items as Schema),
-    errors,
+    ...{ status: compileRoute(entry).status, errors },
+    ...{ params: params && modern(params as Schema), query: query && modern(query as Schema), body: body && closed(body as Schema) },
+    ...{ response: response && modern(response as Schema), items: items && modern(items as Schema) },
   };
 }

@@ -5,7 +5,8 @@ const param = /^\{([a-z][a-z0-9_]*)\}$/;
 const action = /^[a-z][a-z0-9-]*:[a-z][a-z0-9-]*$/;
 const methods: readonly string[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
 
-const ofEach = ['kind', 'method', 'path', 'access', 'summary', 'description', 'params', 'query', 'audited', 'action', 'errors', 'wording', 'handle'] as const;
+const ofCall = ['params', 'query', 'handle'] as const;
+const ofEach = [...ofCall, 'kind', 'method', 'path', 'access', 'devices', 'summary', 'description', 'audited', 'action', 'errors', 'wording'] as const;
 const withBody = ['maxBodyBytes', 'timeoutMs'] as const;
 
 /** What a declaration of each kind may say. */

@@ -42,7 +42,7 @@ export function watchAuthority(exchange: Exchange, ended: () => void): () => voi
   return () => clearInterval(timer);
 }
 
-/** The same principal as at the beginning, under the grants of today. */
+/** The same principal as at the beginning, who still sees the same devices, under the grants of today. */
 async function mayStay({ front, credential, principal, served, params }: Exchange): Promise<boolean> {
   const { leases, current } = front.registry;
   leases.pin(current);
@@ -53,7 +53,8 @@ async function mayStay({ front, credential, principal, served, params }: Exchang
     }
     const known = await identify(front, current, credential!);
     const { declaration, owner } = served!.route;
-    return principalKey(known) === principalKey(principal) && allows(known, declaration.access, params, owner.pluginId, declaration.method !== 'GET');
+    const same = principalKey(known) === principalKey(principal) && JSON.stringify(known.selectors) === JSON.stringify(principal.selectors);
+    return same && allows(known, declaration.access, params, owner.pluginId, declaration.method !== 'GET');
   } finally {
     leases.unpin(current);
   }

@@ -16,19 +16,20 @@ export function plan(runner: QueryRunner<QueryLimits>, asked: Asked, now: number
   const { timeoutMs = limits.timeoutMs } = readSettled(parameters, limits);
   const longest = Math.min(timeoutMs, limits.timeoutMs);
   const limit = parameters.limit();
+  const also = enforced(asked.enforce);
   const tail: Pairs = limit === undefined ? [] : [['limit', String(limit)]];
   const timed: Pairs = [['timeout', milliseconds(longest)], ...tail];
   const planned = (path: string, ...pairs: Pairs): Forwarded => ({ path, pairs, timeoutMs: longest });
   switch (asked.endpoint) {
     case 'query': {
       const { query, time } = readInstant(parameters, now);
-      return planned('query', ['query', demandText(query)], ['time', seconds(time)], ...lookback(parameters), ...timed);
+      return planned('query', ['query', restricted(demandText(query), also)], ['time', seconds(time)], ...lookback(parameters), ...timed);
     }
     case 'query_range': {
       const { query, start, end, step } = readRange(parameters, limits);
       return planned(
         'query_range',
-        ['query', demandText(query)],
+        ['query', restricted(demandText(query), also)],
         ...window(start, end),
         ['step', milliseconds(step)],
         unaligned,
@@ -40,17 +41,29 @@ export function plan(runner: QueryRunner<QueryLimits>, asked: Asked, now: number
       if (parameters.all('match[]').length === 0) {
         throw queryError('bad_data', 'no match[] parameter provided');
       }
-      return planned('series', ...selectors(parameters), ...optionalWindow(parameters), ...tail);
+      return planned('series', ...selectors(parameters, also), ...optionalWindow(parameters), ...tail);
     case 'labels':
-      return planned('labels', ...selectors(parameters), ...optionalWindow(parameters), ...tail);
+      return planned('labels', ...selectors(parameters, also), ...optionalWindow(parameters), ...tail);
     case 'values':
-      return planned(`label/${encodeURIComponent(labelName(asked.label ?? ''))}/values`, ...selectors(parameters), ...optionalWindow(parameters), ...tail);
+      return planned(
+        `label/${encodeURIComponent(labelName(asked.label ?? ''))}/values`,
+        ...selectors(parameters, also),
+        ...optionalWindow(parameters),
+        ...tail,
+      );
     case 'metadata': {
+      if (also.length > 0) {
+        throw queryError('bad_data', 'metadata is not answered to an asker who may see only some of the series');
+      }
       const metric = parameters.text('metric');
       return planned('metadata', ...(metric === '' ? [] : ([['metric', metric.slice(0, 1_024)]] as const)), ...tail);
     }
     case 'query_exemplars':
-      return planned('query_exemplars', ['query', demandText(parameters.text('query'))], ...window(parameters.time('start'), parameters.time('end')));
+      return planned(
+        'query_exemplars',
+        ['query', restricted(demandText(parameters.text('query')), also)],
+        ...window(parameters.time('start'), parameters.time('end')),
+      );
     case 'format_query':
       throw queryError('bad_data', 'format_query is answered here');
   }
@@ -91,7 +104,7 @@ function demandText(query: string): string {
   return query;
 }
 
-const selectors = (parameters: Parameters): Pairs => printed(matcherSets(parameters.all('match[]')));
+const selectors = (parameters: Parameters, also: readonly Matcher[]): Pairs => printed(matcherSets(parameters.all('match[]'), also));
 
 const printed = (sets: readonly (readonly Matcher[])[]): Pairs => sets.map((matchers) => ['match[]', `{${matchers.map(printMatcher).join(',')}}`] as const);
 

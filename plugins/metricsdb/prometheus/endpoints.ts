@@ -1,4 +1,4 @@
-import { type Budget, compareLabels, queryError, type QueryRunner, sortedList } from 'svc/query';
+import { type Budget, compareLabels, type Matcher, queryError, type QueryRunner, sortedList } from 'svc/query';
 
 import { instant, print, range, selectorsOf } from '../promql/index.ts';
 import type { StoreLifecycle } from '../store-lifecycle.ts';
@@ -7,7 +7,7 @@ import type { Asked, Endpoint, QueryLimits } from '../thread-contract.ts';
 import { each, envelope, instantAnswer, type Page, rangeAnswer, toolAnswer, writeExemplars, writeLabels } from './answer.ts';
 import { Parameters } from './parameters.ts';
 import { demandQuery, demandRangeQuery, readInstant, readRange, readSettled, type Settled } from './question.ts';
-import { labelName, matcherSets } from './series-selector.ts';
+import { enforced, labelName, matcherSets } from './series-selector.ts';
 
 export interface AnswerParts {
   readonly store: StoreLifecycle;
@@ -16,7 +16,7 @@ export interface AnswerParts {
 }
 
 type Answer = Promise<Uint8Array<ArrayBuffer>>;
-type Work = (store: MetricsStore, page: Page, settled: Settled) => Answer;
+type Work = (store: MetricsStore, page: Page, settled: Settled & { readonly enforce: readonly Matcher[] }) => Answer;
 
 /** Reads what was asked, at once, and gives the work that answers it. */
 type Reader = (asked: Parameters, parts: AnswerParts, origin: Asked) => Work;
@@ -37,29 +37,29 @@ const readers: Readonly<Record<Endpoint, Reader>> = {
     return async (store, page, settled) => write(page, await range(store.source(), { ...question, ...settled }, page.budget));
   },
 
-  series(asked) {
+  series(asked, _parts, { enforce }) {
     const window = readWindow(asked);
     const selectors = asked.all('match[]');
     if (selectors.length === 0) {
       throw queryError('bad_data', 'no match[] parameter provided');
     }
-    const sets = matcherSets(selectors);
+    const sets = matcherSets(selectors, enforced(enforce));
     return async (store, page) => {
       const found = await sortedList(await store.series(sets, window, page.budget), compareLabels, page.budget);
       return envelope(page, (json) => each(page, json, found, (labels) => writeLabels(json, labels)));
     };
   },
 
-  labels(asked) {
+  labels(asked, _parts, { enforce }) {
     const window = readWindow(asked);
-    const sets = matcherSets(asked.all('match[]'));
+    const sets = matcherSets(asked.all('match[]'), enforced(enforce));
     return async (store, page) => names(page, await store.labels(sets, window, page.budget));
   },
 
-  values(asked, _parts, { label = '' }) {
+  values(asked, _parts, { label = '', enforce }) {
     const name = labelName(label);
     const window = readWindow(asked);
-    const sets = matcherSets(asked.all('match[]'));
+    const sets = matcherSets(asked.all('match[]'), enforced(enforce));
     return async (store, page) => names(page, await store.labelValues(name, sets, window, page.budget));
   },
 
@@ -87,12 +87,12 @@ const readers: Readonly<Record<Endpoint, Reader>> = {
     };
   },
 
-  query_exemplars(asked) {
+  query_exemplars(asked, _parts, { enforce }) {
     const window = { mint: asked.time('start'), maxt: asked.time('end') };
     if (window.maxt < window.mint) {
       throw queryError('bad_data', 'invalid parameter "end": end timestamp must not be before start time');
     }
-    const selectors = selectorsOf(demandQuery(asked.text('query'))).map(({ matchers }) => matchers);
+    const selectors = selectorsOf(demandQuery(asked.text('query'))).map(({ matchers }) => [...matchers, ...enforced(enforce)]);
     return async (store, page) => {
       const found = await store.exemplars(selectors, window, page.budget);
       found.sort((a, b) => compareLabels(a.series, b.series));
@@ -110,7 +110,7 @@ const readers: Readonly<Record<Endpoint, Reader>> = {
 export async function answer(parts: AnswerParts, asked: Asked, signal: AbortSignal): Answer {
   const { store, runner } = parts;
   const parameters = Parameters.of(asked);
-  const settled = readSettled(parameters, runner.limits);
+  const settled = { ...readSettled(parameters, runner.limits), enforce: enforced(asked.enforce) };
   const limit = parameters.limit();
   const work = readers[asked.endpoint](parameters, parts, asked);
   const page = (budget: Budget): Page => ({ budget, maxBytes: runner.limits.maxAnswerBytes, limit });

@@ -119,7 +119,7 @@ const targets: Readonly<Record<Case['target'], GateQuestion['target']>> = {
 
 function ask(one: Case): GateAnswer {
   const person: Person = {
-    ...{ id: 5, email: 'p@example.org', display_name: 'P', role: one.role, version: 1, orgs: undefined },
+    ...{ id: 5, email: 'p@example.org', display_name: 'P', role: one.role, version: 1, orgs: undefined, selectors: undefined },
     ...{ status: one.account === 'disabled' ? 'disabled' : 'active', grants: grantsOf[one.role] },
   };
   const settings: Readonly<Record<string, unknown>> = {

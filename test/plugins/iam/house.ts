@@ -116,10 +116,11 @@ export async function iamHouse(t: Pick<TestContext, 'after'>, options: Partial<T
   };
 }
 
-export const principalOf = ({ id, email, display_name: name, role, grants, orgs }: Person, only?: readonly string[]): Principal => ({
+export const principalOf = ({ id, email, display_name: name, role, grants, orgs, selectors }: Person, only?: readonly string[]): Principal => ({
   ...{ kind: only ? 'token' : 'user', id: String(id), email, name, role },
   grants: only ?? grants,
   ...(orgs && { orgs }),
+  ...(selectors && { selectors }),
 });
 
 export const idsOf = ({ body }: Answer): readonly number[] => body.items.map((item: Json) => item.id);

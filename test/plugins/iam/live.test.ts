@@ -29,7 +29,7 @@ describe('memory of people', () => {
     const { id } = await user('ann', 'viewer');
     assert.deepEqual(
       { ...directory().live(id) },
-      { id, email: 'ann@example.org', display_name: 'ann', role: 'viewer', status: 'active', version: 1, grants: [], orgs: [1] },
+      { id, email: 'ann@example.org', display_name: 'ann', role: 'viewer', status: 'active', version: 1, grants: [], orgs: [1], selectors: undefined },
     );
     await ask('PATCH', `/users/${id}/role`, { role: 'user' });
     assert.ok(directory().live(id)!.grants.includes('edge:*'));

@@ -10,7 +10,7 @@ describe('organizations', () => {
     const { ask } = await iamHouse(t);
     const created = await ask('POST', '/orgs', { name: ' Ops ', description: 'On call', parent_id: 1 });
     assert.equal(created.status, 201);
-    assert.deepEqual(Object.keys(created.body).sort(), ['created_at', 'description', 'id', 'name', 'parent_id', 'updated_at']);
+    assert.deepEqual(Object.keys(created.body).sort(), ['created_at', 'description', 'device_selector', 'id', 'name', 'parent_id', 'updated_at']);
     assert.deepEqual([created.body.name, created.body.description, created.body.parent_id], ['Ops', 'On call', 1]);
     const path = `/orgs/${created.body.id}`;
     const changed = await ask('PATCH', path, { parent_id: null, description: '' });

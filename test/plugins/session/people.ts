@@ -42,6 +42,7 @@ export function people(): People {
       role,
       status: 'active',
       version: 1,
+      selectors: undefined,
       grants: grantsByRole[role] ?? [],
       orgs,
       ...rest,

@@ -102,7 +102,7 @@ test('what a store has lost is told beside every answer of every peer that it ma
     () => now,
     () => Infinity,
   );
-  const routes: readonly RouteDeclaration[] = [...lokiRoutes(nobody), ...prometheusRoutes(nobody), ...tempoRoutes(nobody, reader)];
+  const routes: readonly RouteDeclaration[] = [...lokiRoutes(nobody, nobody), ...prometheusRoutes(nobody, nobody), ...tempoRoutes(nobody, reader, nobody)];
   const paths = routes.flatMap(({ method, path }) => (method === 'GET' && !others.test(path) ? [path] : []));
   assert.deepEqual([...new Set(paths)].sort(), Object.keys(asked).sort());
   for (const [path, parameters] of Object.entries(asked)) {

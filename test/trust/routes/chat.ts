@@ -16,17 +16,17 @@ async function run(owner: Twin): Promise<string> {
 
 export const area: Area = {
   routes: `
-    GET     /api/v1/chat/sessions                            any
-    POST    /api/v1/chat/sessions                            any
-    PATCH   /api/v1/chat/sessions/{id}                       any
-    DELETE  /api/v1/chat/sessions/{id}                       any
-    GET     /api/v1/chat/sessions/{id}/messages              any
-    POST    /api/v1/chat/sessions/{id}/messages              any
-    POST    /api/v1/chat/sessions/{id}/messages/stream       any
-    GET     /api/v1/chat/sessions/{id}/messages/stream       any
-    GET     /api/v1/chat/sessions/{id}/runs                  any
-    GET     /api/v1/chat/sessions/{id}/runs/{run_id}         any
-    POST    /api/v1/chat/sessions/{id}/runs/{run_id}/cancel  any
+    GET     /api/v1/chat/sessions                            any  refused
+    POST    /api/v1/chat/sessions                            any  refused
+    PATCH   /api/v1/chat/sessions/{id}                       any  refused
+    DELETE  /api/v1/chat/sessions/{id}                       any  refused
+    GET     /api/v1/chat/sessions/{id}/messages              any  refused
+    POST    /api/v1/chat/sessions/{id}/messages              any  refused
+    POST    /api/v1/chat/sessions/{id}/messages/stream       any  refused
+    GET     /api/v1/chat/sessions/{id}/messages/stream       any  refused
+    GET     /api/v1/chat/sessions/{id}/runs                  any  refused
+    GET     /api/v1/chat/sessions/{id}/runs/{run_id}         any  refused
+    POST    /api/v1/chat/sessions/{id}/runs/{run_id}/cancel  any  refused
   `,
   owned: { sessions: session, runs: run },
   fields: { related_incident_id: 'incidents' },

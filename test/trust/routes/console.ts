@@ -9,8 +9,8 @@ export const area: Area = {
     GET  /ui/assets/{file}             public
     GET  /api/v1/console/start         public
     GET  /api/v1/console/languages/{tag}  public
-    GET  /api/v1/console/extras        any
-    GET  /api/v1/console/live          any
+    GET  /api/v1/console/extras        any  none
+    GET  /api/v1/console/live          any  none
   `,
   // Addresses of one document, and files of the product.
   houseWide: ['ui', 'assets', 'languages'],

@@ -4,6 +4,6 @@ export const area: Area = {
   routes: `
     GET  /healthz  public
     GET  /readyz   public
-    GET  /metrics  host:metrics
+    GET  /metrics  host:metrics  refused
   `,
 };

@@ -2,8 +2,8 @@ import type { Area } from '../area.ts';
 
 export const area: Area = {
   routes: `
-    GET   /api/v1/plugins               any
-    GET   /api/v1/plugins/{id}          any
+    GET   /api/v1/plugins               any  none
+    GET   /api/v1/plugins/{id}          any  none
     POST  /api/v1/plugins/{id}/reload   admin
     POST  /api/v1/plugins/{id}/enable   admin
     POST  /api/v1/plugins/{id}/disable  admin

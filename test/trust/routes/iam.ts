@@ -2,30 +2,30 @@ import type { Area } from '../area.ts';
 
 export const area: Area = {
   routes: `
-    GET     /api/v1/me                           known
-    GET     /api/v1/self                         known
-    GET     /api/v1/users                        any
+    GET     /api/v1/me                           known  none
+    GET     /api/v1/self                         known  none
+    GET     /api/v1/users                        any  none
     POST    /api/v1/users                        admin
-    GET     /api/v1/users/{id}                   any
+    GET     /api/v1/users/{id}                   any  none
     PATCH   /api/v1/users/{id}                   admin
-    PATCH   /api/v1/users/{id}/password          admin|self
+    PATCH   /api/v1/users/{id}/password          admin|self  none
     PATCH   /api/v1/users/{id}/role              admin
     DELETE  /api/v1/users/{id}                   admin
-    GET     /api/v1/orgs                         any
+    GET     /api/v1/orgs                         any  none
     POST    /api/v1/orgs                         admin
-    GET     /api/v1/orgs/{id}                    any
+    GET     /api/v1/orgs/{id}                    any  none
     PATCH   /api/v1/orgs/{id}                    admin
     DELETE  /api/v1/orgs/{id}                    admin
-    GET     /api/v1/orgs/{id}/members            any
-    POST    /api/v1/orgs/{id}/members            member:manage
-    PATCH   /api/v1/orgs/{id}/members/{user_id}  member:manage
-    DELETE  /api/v1/orgs/{id}/members/{user_id}  member:manage
-    GET     /api/v1/roles                        any
-    GET     /api/v1/roles/{name}                 any
-    POST    /api/v1/roles                        role:manage
-    PATCH   /api/v1/roles/{name}                 role:manage
-    DELETE  /api/v1/roles/{name}                 role:manage
-    GET     /api/v1/policy/actions               any
+    GET     /api/v1/orgs/{id}/members            any  none
+    POST    /api/v1/orgs/{id}/members            member:manage  none
+    PATCH   /api/v1/orgs/{id}/members/{user_id}  member:manage  none
+    DELETE  /api/v1/orgs/{id}/members/{user_id}  member:manage  none
+    GET     /api/v1/roles                        any  none
+    GET     /api/v1/roles/{name}                 any  none
+    POST    /api/v1/roles                        role:manage  none
+    PATCH   /api/v1/roles/{name}                 role:manage  none
+    DELETE  /api/v1/roles/{name}                 role:manage  none
+    GET     /api/v1/policy/actions               any  none
     GET     /api/v1/policy/explain               admin
   `,
   owned: { users: ({ person }) => person.id, orgs: ({ orgId }) => orgId },

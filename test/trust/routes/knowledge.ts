@@ -2,31 +2,31 @@ import type { Area } from '../area.ts';
 
 export const area: Area = {
   routes: `
-    GET     /api/v1/knowledge/docs                          any
-    POST    /api/v1/knowledge/docs                          knowledge:create
-    GET     /api/v1/knowledge/docs/{id}                     any
-    PATCH   /api/v1/knowledge/docs/{id}                     knowledge:update
-    PATCH   /api/v1/knowledge/docs/{id}/move                knowledge:update
-    DELETE  /api/v1/knowledge/docs/{id}                     knowledge:delete
-    GET     /api/v1/knowledge/docs/{id}/versions            any
-    GET     /api/v1/knowledge/docs/{id}/versions/{version}  any
-    GET     /api/v1/knowledge/paths                         any
-    POST    /api/v1/knowledge/paths/move                    knowledge:update
-    GET     /api/v1/knowledge/search                        any
-    GET     /api/v1/knowledge/document                      any
-    GET     /api/v1/knowledge/index                         any
-    POST    /api/v1/knowledge/index/rebuild                 knowledge:update
-    POST    /api/v1/knowledge/vault/sync                    knowledge:sync
-    GET     /api/v1/knowledge/repos                         any
-    POST    /api/v1/knowledge/repos                         knowledge:create
-    POST    /api/v1/knowledge/repos/{id}/sync               knowledge:sync
-    DELETE  /api/v1/knowledge/repos/{id}                    knowledge:delete
-    GET     /api/v1/knowledge/ssh-identities                knowledge:identity
-    POST    /api/v1/knowledge/ssh-identities                knowledge:identity
-    POST    /api/v1/knowledge/ssh-identities/generate       knowledge:identity
-    PATCH   /api/v1/knowledge/ssh-identities/{id}           knowledge:identity
-    DELETE  /api/v1/knowledge/ssh-identities/{id}           knowledge:identity
-    POST    /api/v1/knowledge/upload                        knowledge:create
+    GET     /api/v1/knowledge/docs                          any  refused
+    POST    /api/v1/knowledge/docs                          knowledge:create  refused
+    GET     /api/v1/knowledge/docs/{id}                     any  refused
+    PATCH   /api/v1/knowledge/docs/{id}                     knowledge:update  refused
+    PATCH   /api/v1/knowledge/docs/{id}/move                knowledge:update  refused
+    DELETE  /api/v1/knowledge/docs/{id}                     knowledge:delete  refused
+    GET     /api/v1/knowledge/docs/{id}/versions            any  refused
+    GET     /api/v1/knowledge/docs/{id}/versions/{version}  any  refused
+    GET     /api/v1/knowledge/paths                         any  refused
+    POST    /api/v1/knowledge/paths/move                    knowledge:update  refused
+    GET     /api/v1/knowledge/search                        any  refused
+    GET     /api/v1/knowledge/document                      any  refused
+    GET     /api/v1/knowledge/index                         any  refused
+    POST    /api/v1/knowledge/index/rebuild                 knowledge:update  refused
+    POST    /api/v1/knowledge/vault/sync                    knowledge:sync  refused
+    GET     /api/v1/knowledge/repos                         any  refused
+    POST    /api/v1/knowledge/repos                         knowledge:create  refused
+    POST    /api/v1/knowledge/repos/{id}/sync               knowledge:sync  refused
+    DELETE  /api/v1/knowledge/repos/{id}                    knowledge:delete  refused
+    GET     /api/v1/knowledge/ssh-identities                knowledge:identity  refused
+    POST    /api/v1/knowledge/ssh-identities                knowledge:identity  refused
+    POST    /api/v1/knowledge/ssh-identities/generate       knowledge:identity  refused
+    PATCH   /api/v1/knowledge/ssh-identities/{id}           knowledge:identity  refused
+    DELETE  /api/v1/knowledge/ssh-identities/{id}           knowledge:identity  refused
+    POST    /api/v1/knowledge/upload                        knowledge:create  refused
   `,
   owned: {
     repos: async ({ ask, orgId }) =>

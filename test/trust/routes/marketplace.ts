@@ -2,25 +2,25 @@ import type { Area } from '../area.ts';
 
 export const area: Area = {
   routes: `
-    GET    /api/v1/marketplace/registries                      any
+    GET    /api/v1/marketplace/registries                      any  none
     POST   /api/v1/marketplace/registries                      admin
-    POST   /api/v1/marketplace/registries/{name}/refresh       marketplace:manage
+    POST   /api/v1/marketplace/registries/{name}/refresh       marketplace:manage  refused
     DELETE /api/v1/marketplace/registries/{name}               admin
-    GET    /api/v1/marketplace/search                          any
-    GET    /api/v1/marketplace/installed                       any
-    GET    /api/v1/marketplace/installed/{pack_id}             any
-    POST   /api/v1/marketplace/preview                         marketplace:install
-    POST   /api/v1/marketplace/install                         marketplace:install
-    POST   /api/v1/marketplace/upload                          marketplace:install
+    GET    /api/v1/marketplace/search                          any  none
+    GET    /api/v1/marketplace/installed                       any  none
+    GET    /api/v1/marketplace/installed/{pack_id}             any  none
+    POST   /api/v1/marketplace/preview                         marketplace:install  refused
+    POST   /api/v1/marketplace/install                         marketplace:install  refused
+    POST   /api/v1/marketplace/upload                          marketplace:install  refused
     POST   /api/v1/marketplace/links                           admin
-    POST   /api/v1/marketplace/installed/{pack_id}/update      marketplace:install
-    POST   /api/v1/marketplace/installed/{pack_id}/rollback    marketplace:manage
-    POST   /api/v1/marketplace/installed/{pack_id}/enable      marketplace:manage
-    POST   /api/v1/marketplace/installed/{pack_id}/disable     marketplace:manage
+    POST   /api/v1/marketplace/installed/{pack_id}/update      marketplace:install  refused
+    POST   /api/v1/marketplace/installed/{pack_id}/rollback    marketplace:manage  refused
+    POST   /api/v1/marketplace/installed/{pack_id}/enable      marketplace:manage  refused
+    POST   /api/v1/marketplace/installed/{pack_id}/disable     marketplace:manage  refused
     PUT    /api/v1/marketplace/installed/{pack_id}/ceiling     admin
     PUT    /api/v1/marketplace/installed/{pack_id}/admitted    admin
-    DELETE /api/v1/marketplace/installed/{pack_id}             marketplace:uninstall
-    GET    /api/v1/marketplace/history                         marketplace:read
+    DELETE /api/v1/marketplace/installed/{pack_id}             marketplace:uninstall  refused
+    GET    /api/v1/marketplace/history                         marketplace:read  refused
     DELETE /api/v1/marketplace/history/{pack_id}               admin
   `,
   houseWide: ['registries', 'installed', 'history', 'packs'],

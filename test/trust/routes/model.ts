@@ -2,11 +2,11 @@ import type { Area } from '../area.ts';
 
 export const area: Area = {
   routes: `
-    GET  /api/v1/aiops/models                any
-    GET  /api/v1/usage/today                 any
+    GET  /api/v1/aiops/models                any  refused
+    GET  /api/v1/usage/today                 any  refused
     POST /api/v1/integrations/llm/invalidate admin
     POST /api/v1/integrations/llm/doctor     admin
     POST /api/v1/integrations/llm/test       admin
-    POST /api/v1/aiops/query-translate       any
+    POST /api/v1/aiops/query-translate       any  refused
   `,
 };

@@ -2,15 +2,15 @@ import type { Area } from '../area.ts';
 
 export const area: Area = {
   routes: `
-    GET     /api/v1/notification-channels              any
-    POST    /api/v1/notification-channels              channel:create
-    GET     /api/v1/notification-channels/{id}         any
-    PUT     /api/v1/notification-channels/{id}         channel:update
-    DELETE  /api/v1/notification-channels/{id}         channel:delete
-    POST    /api/v1/notification-channels/{id}/test    channel:test
-    POST    /api/v1/notification-channels/{id}/resend  channel:resend
-    GET     /api/v1/notification-deliveries            any
-    POST    /api/v1/notification-deliveries/{id}/resend  channel:resend
+    GET     /api/v1/notification-channels              any  refused
+    POST    /api/v1/notification-channels              channel:create  refused
+    GET     /api/v1/notification-channels/{id}         any  refused
+    PUT     /api/v1/notification-channels/{id}         channel:update  refused
+    DELETE  /api/v1/notification-channels/{id}         channel:delete  refused
+    POST    /api/v1/notification-channels/{id}/test    channel:test  refused
+    POST    /api/v1/notification-channels/{id}/resend  channel:resend  refused
+    GET     /api/v1/notification-deliveries            any  refused
+    POST    /api/v1/notification-deliveries/{id}/resend  channel:resend  refused
     GET     /api/v1/incident-pages/{token}             public
   `,
   houseWide: ['notification-channels', 'notification-deliveries', 'incident-pages'],

@@ -8,13 +8,13 @@ export const area: Area = {
     POST    /api/v1/auth/refresh     public
     POST    /api/v1/auth/register    public
     POST    /api/v1/auth/setup       public
-    POST    /api/v1/auth/logout      known
-    POST    /api/v1/auth/logout-all  known
-    GET     /api/v1/sessions         any
-    DELETE  /api/v1/sessions/{id}    any
-    GET     /api/v1/tokens           any
-    POST    /api/v1/tokens           any
-    DELETE  /api/v1/tokens/{id}      any
+    POST    /api/v1/auth/logout      known  none
+    POST    /api/v1/auth/logout-all  known  none
+    GET     /api/v1/sessions         any  none
+    DELETE  /api/v1/sessions/{id}    any  none
+    GET     /api/v1/tokens           any  none
+    POST    /api/v1/tokens           any  none
+    DELETE  /api/v1/tokens/{id}      any  none
   `,
   owned: {
     sessions: async ({ ask }) => (await ask('GET', '/api/v1/sessions')).body.items[0].id,

@@ -2,6 +2,6 @@ import type { Area } from '../area.ts';
 
 export const area: Area = {
   routes: `
-    GET  /api/v1/version  any
+    GET  /api/v1/version  any  none
   `,
 };

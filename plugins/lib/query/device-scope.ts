@@ -1,0 +1,50 @@
+import { type Handle, type MaybePromise, type Principal, SvcError } from 'svc/sdk';
+
+import { askerOf } from './asker.ts';
+
+/** What every store stamps its data with, and is asked by. */
+export interface DeviceMatcher {
+  readonly name: 'device_id';
+  readonly op: '=~';
+  readonly value: string;
+}
+
+/** The devices that somebody sees. */
+export interface DeviceScope {
+  readonly ids: ReadonlySet<number>;
+  /** For stores: in every selector of a question. */
+  readonly enforce: readonly DeviceMatcher[];
+}
+
+export interface ScopeSource {
+  of(selectors: readonly string[]): MaybePromise<DeviceScope>;
+}
+
+/** Undefined for all devices. Without a source those who see some alone are refused: they are never shown all. */
+export async function scopeOf(source: Handle<ScopeSource>, { selectors }: Principal): Promise<DeviceScope | undefined> {
+  if (selectors === undefined) {
+    return undefined;
+  }
+  if (!source.available) {
+    throw new SvcError('unavailable', 'your devices could not be told from those of others: the plugin device is away; try again once it is back', {
+      reason: 'devices.no_scope',
+      retryAfterSeconds: 5,
+    });
+  }
+  return await source.get().of(selectors);
+}
+
+/** Who asks a store, and what it may answer from. */
+export interface Asking {
+  readonly asker: string | undefined;
+  readonly enforce?: readonly DeviceMatcher[];
+}
+
+export type AskingOf = (principal: Principal) => Promise<Asking>;
+
+export const askingOf =
+  (source: Handle<ScopeSource>): AskingOf =>
+  async (principal) => {
+    const scope = await scopeOf(source, principal);
+    return { asker: askerOf(principal), ...(scope && { enforce: scope.enforce }) };
+  };

@@ -1,0 +1,129 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+
+import { type Customer, twoCustomers, type TwoCustomers } from './two-customers.ts';
+
+const q = (query: string): string => encodeURIComponent(query);
+
+/** Questions about everything there is. What is asked with `~` must answer something of one's own. */
+function questions({ at }: TwoCustomers, own: Customer, other: Customer): string[] {
+  const [start, end] = [at - 60_000, at + 60_000];
+  const seconds = `start=${start / 1_000}&end=${end / 1_000}`;
+  const logs = `start=${start}000000&end=${end}000000`;
+  return [
+    '~/api/v1/devices',
+    `~/api/v1/devices?q=${own.name}`,
+    `/api/v1/devices?q=${other.name}`,
+    `/api/v1/devices?tag=only-${other.name}`,
+    `~/api/v1/devices/${own.device}`,
+    `~/api/v1/devices/${own.device}/edges`,
+    ...[
+      'up',
+      '{__name__=~".+"}',
+      'topk(100, up)',
+      'sum by (instance) (up)',
+      `up{device_id="${other.device}"}`,
+      `up{device_id=~".*"} or ${other.name}_metric`,
+    ].map((query) => `/prometheus/api/v1/query?time=${end / 1_000}&query=${q(query)}`),
+    `~/prometheus/api/v1/query?time=${end / 1_000}&query=up`,
+    `~/prometheus/api/v1/query_range?${seconds}&step=10&query=${q('max_over_time(up[1m])')}`,
+    `~/prometheus/api/v1/series?${seconds}&match[]=${q('{__name__!=""}')}`,
+    `~/prometheus/api/v1/labels?${seconds}`,
+    `~/prometheus/api/v1/labels`,
+    `~/prometheus/api/v1/label/__name__/values`,
+    `~/prometheus/api/v1/label/instance/values?match[]=up`,
+    `/prometheus/api/v1/query_exemplars?${seconds}&query=up`,
+    '/prometheus/api/v1/targets',
+    ...[`{device_id=~".+"}`, `{app=~".+"} |= "${other.name}"`, `{device_id="${other.device}"}`].map(
+      (query) => `/loki/api/v1/query_range?${logs}&query=${q(query)}`,
+    ),
+    `~/loki/api/v1/query_range?${logs}&query=${q('{app=~".+"}')}`,
+    `~/loki/api/v1/query?time=${end}000000&query=${q('sum by (app) (count_over_time({app=~".+"}[5m]))')}`,
+    `~/api/v1/logs/query_range?${logs}&query=${q('{app=~".+"}')}`,
+    `~/api/v1/logs/labels?${logs}`,
+    `~/api/v1/logs/labels/app/values?${logs}`,
+    ...['labels', 'label', 'series', 'detected_labels'].map((path) => `~/loki/api/v1/${path}?${logs}`),
+    `~/loki/api/v1/label/app/values?${logs}`,
+    ...['index/stats', 'index/volume', 'index/volume_range', 'patterns', 'detected_fields'].map(
+      (path) => `/loki/api/v1/${path}?${logs}&query=${q('{app=~".+"}')}`,
+    ),
+    `/loki/api/v1/detected_field/user/values?${logs}&query=${q('{app=~".+"}')}`,
+    `~/api/v1/traces/search?${seconds}&q=${q('{ }')}`,
+    `/api/v1/traces/search?${seconds}&tags=customer%3D${other.name}`,
+    `~/api/v1/traces/tags/resource.service.name/values?${seconds}`,
+    `~/api/v1/traces/${own.trace}`,
+    `~/tempo/api/search?${seconds}&q=${q('{ } | select(resource.service.name)')}`,
+    `~/tempo/api/search/tags?${seconds}`,
+    `~/tempo/api/v2/search/tags?${seconds}`,
+    `~/tempo/api/search/tag/service.name/values?${seconds}`,
+    `~/tempo/api/v2/search/tag/span.customer/values?${seconds}`,
+    `~/tempo/api/traces/${own.trace}`,
+    `~/tempo/api/v2/traces/${own.trace}`,
+    `/tempo/api/metrics/query_range?${seconds}&step=10&q=${q('{ } | rate() by (resource.service.name)')}`,
+    `/tempo/api/metrics/query?${seconds}&q=${q('{ } | count_over_time() by (span.customer)')}`,
+  ];
+}
+
+test('a member is told of their own devices, and of those of another customer nothing', async (t) => {
+  const all = await twoCustomers(t);
+  const wrong: string[] = [];
+  for (const [own, other] of [
+    [all.acme, all.bravo],
+    [all.bravo, all.acme],
+  ] as const) {
+    for (const marked of questions(all, own, other)) {
+      const path = marked.replace(/^~/, '');
+      const { status, text } = await own.ask('GET', path);
+      // An answer may say again what it was asked.
+      if (text.replaceAll(path, '').includes(other.name)) {
+        wrong.push(`${own.name} is told of ${other.name} by ${path}: ${text.slice(0, 300)}`);
+      }
+      if (status !== 200 || (marked.startsWith('~') && !text.includes(own.name) && !text.includes(own.trace))) {
+        wrong.push(`${own.name} is not told of themselves by ${path}: ${status} ${text.slice(0, 300)}`);
+      }
+    }
+  }
+  assert.deepEqual(wrong, []);
+});
+
+test('counts and sums are made of what one sees, and ids of others are ids that never were', async (t) => {
+  const all = await twoCustomers(t);
+  const { acme, bravo, at, house, ask } = all;
+  const value = async (customer: Customer, query: string): Promise<string | undefined> =>
+    (await customer.ask('GET', `/prometheus/api/v1/query?time=${at / 1_000 + 1}&query=${q(query)}`)).body.data.result[0]?.value[1];
+  assert.deepEqual([await value(acme, 'count(up)'), await value(bravo, 'count(up)')], ['3', '5']);
+  assert.equal((await acme.ask('GET', '/api/v1/devices')).body.total, 1);
+  for (const [method, path, body] of [
+    ['GET', '/api/v1/devices/#', undefined],
+    ['GET', '/api/v1/devices/#/edges', undefined],
+    ['PATCH', '/api/v1/devices/#', { display_name: 'mine' }],
+    ['PATCH', '/api/v1/devices/#/roles', { roles: ['db'] }],
+    ['DELETE', '/api/v1/devices/#', undefined],
+    ['POST', '/api/v1/devices/#/edges/1/accept', undefined],
+    ['DELETE', '/api/v1/devices/#/edges/1', undefined],
+  ] as const) {
+    const told = async (id: number): Promise<string> => {
+      const { status, body: answer } = await acme.ask(method, path.replace('#', String(id)), body);
+      return `${status} ${answer?.message}`.replaceAll(String(id), '#');
+    };
+    assert.equal(await told(bravo.device), await told(999_999), `${method} ${path}`);
+  }
+  const traceOf = async (id: string): Promise<string> => JSON.stringify((await acme.ask('GET', `/api/v1/traces/${id}`)).body.message).replaceAll(id, '#');
+  assert.equal(await traceOf(bravo.trace), await traceOf('9'.repeat(32)));
+
+  await t.test('a tag that is taken off or given is felt by the next question, and no device means none', async () => {
+    const tagged = (tags: object) => ask('PATCH', `/api/v1/devices/${acme.device}`, house.token, { tags });
+    assert.equal((await tagged({})).status, 200);
+    assert.deepEqual([await value(acme, 'count(up)'), (await acme.ask('GET', '/api/v1/devices')).body.total], [undefined, 0]);
+    assert.equal(await value(acme, 'count({device_id=""})'), undefined, 'nor what has no device');
+    await tagged({ customer: 'acme' });
+    assert.equal(await value(acme, 'count(up)'), '3');
+  });
+
+  await t.test('while the plugin of the devices is away all is refused', async () => {
+    await house.host.disable('device');
+    assert.equal((await acme.ask('GET', `/prometheus/api/v1/query?query=up`)).status, 503);
+    assert.equal((await acme.ask('GET', `/loki/api/v1/labels`)).status, 503);
+    assert.equal((await acme.ask('GET', `/tempo/api/search/tags`)).status, 503);
+  });
+});
