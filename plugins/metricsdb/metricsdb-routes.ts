@@ -71,7 +71,7 @@ export const authProbe = (authenticator: Handle<AuthenticatorContract>): RouteDe
         throw new SvcError('unauthorized', 'no valid session or API token came with this request');
       }
       if (principal.selectors !== undefined) {
-        throw new SvcError('forbidden', 'what stands behind this proxy cannot be narrowed to the devices of your organization; ask an administrator');
+        throw new SvcError('forbidden', 'what stands behind this proxy shows all devices, and your organization sees some alone; ask an administrator');
       }
     },
   });

@@ -69,11 +69,13 @@ async function measured({ house }: Pick<Household, 'house'>, name: string, { dev
   await house
     .service(MetricsIngest)
     .write([...own, { labels: { __name__: `${name}_metric`, device_id: device, [`label_${name}`]: `value-${name}` }, time: at, value: 7 }]);
-  await house
-    .service(LogIngest)
-    .write([
-      { labels: { device_id: device, app: `app-${name}`, [`label_${name}`]: 'x' }, time: at, line: `{"user":"${name}","field_${name}":1} ${name} logged in` },
-    ] as never);
+  await house.service(LogIngest).write([
+    {
+      at: { ms: at, ns: 0 },
+      labels: { device_id: device, app: `app-${name}`, [`label_${name}`]: 'x' },
+      line: `{"user":"${name}","field_${name}":1} ${name} logged in`,
+    },
+  ]);
   const attribute = (key: string, stringValue: string) => ({ key, value: { stringValue } });
   const span = {
     traceId: trace,
