@@ -90,7 +90,11 @@ export class Orgs {
       by.note({ before: shownOrg(before), after: shownOrg(after) });
       return after;
     });
-    return await written.finally(() => people.refresh(members));
+    try {
+      return await written;
+    } finally {
+      await people.refresh(members);
+    }
   }
 
   /** Its members only lose this membership. */
