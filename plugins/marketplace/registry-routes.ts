@@ -9,11 +9,13 @@ import { shownRegistry } from './shown.ts';
 const Params = Type.Object({ name: RegistryName });
 const readMs = 30_000;
 
+/** For every person; nothing in it is of a device. */
+const open = { access: 'any', devices: 'none' } as const;
+
 export const registryRoutes = (registries: Registries, installed: InstalledPacks): readonly RouteDeclaration[] => [
   listRoute({
     path: '/api/v1/marketplace/registries',
-    access: 'any',
-    devices: 'none',
+    ...open,
     summary: 'List registries: where packs are offered, and whether that is signed',
     items: RegistryShape,
     async handle({ page, principal }) {
@@ -70,8 +72,7 @@ export const registryRoutes = (registries: Registries, installed: InstalledPacks
   }),
   listRoute({
     path: '/api/v1/marketplace/search',
-    access: 'any',
-    devices: 'none',
+    ...open,
     summary: 'Search what all registries offer',
     query: Type.Object({ q: Type.Optional(Type.String({ maxLength: 200 })), registry: Type.Optional(RegistryName) }),
     items: OfferShape,
