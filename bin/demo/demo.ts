@@ -97,7 +97,10 @@ export class Demo {
   async #play(): Promise<void> {
     const { tell, hosts, faultAfterMs } = this.#options;
     const { signal } = this.#over;
-    const inbox = await Inbox.open(({ event, title, text, link }) => tell(`Told to a phone (${event}): ${[title, text, link].filter(Boolean).join(' — ')}`));
+    const inbox = await Inbox.open(({ event, title, text, facts, link }) => {
+      const cause = facts?.find(({ name }) => name === 'Likely cause')?.text;
+      tell(`Told to a phone (${event}): ${[title, text, cause && `likely cause: ${cause}`, link].filter(Boolean).join(' — ')}`);
+    });
     this.#undo.push(() => inbox.close());
     const { token } = await this.#ask<{ token: string }>('/api/v1/edges/enrolments', { max_uses: hosts });
     const simulated: SimOptions = {

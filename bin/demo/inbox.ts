@@ -10,6 +10,7 @@ interface Notice {
   readonly title?: string;
   readonly link?: string;
   readonly text?: string;
+  readonly facts?: readonly { readonly name: string; readonly text: string }[];
 }
 
 const mostBytes = 512 * 1024;

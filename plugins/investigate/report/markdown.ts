@@ -86,14 +86,21 @@ const claimsOf = ({ claims, disagreement }: Report, { words }: Writing): readonl
       : [`- The model named another cause, which the evidence contradicts: ${words(disagreement.text)} (${words(disagreement.why)})`]),
   ]);
 
-const changesOf = ({ changes }: Report, { words }: Writing): readonly string[] =>
-  section(
+const changesOf = ({ changes }: Report, { words }: Writing): readonly string[] => {
+  // Many of a kind are one thing to read; the likeliest of them stands for all.
+  const alike = new Map<string, (typeof changes)[number][]>();
+  for (const change of changes) {
+    const key = `${change.kind} ${change.node} ${change.title.replaceAll(/\d+/g, '0')}`;
+    alike.set(key, [...(alike.get(key) ?? []), change]);
+  }
+  return section(
     'What changed before',
-    changes.map(
-      ({ at, kind, title, before_seconds: before, evidence }) =>
-        `- ${at} ${kind.replaceAll('_', ' ')}: ${words(title)}, ${Math.round(before / 60)} min before [${evidence}]`,
-    ),
+    [...alike.values()].map(([{ at, kind, title, before_seconds: before, evidence } = changes[0]!, ...others]) => {
+      const more = others.length === 0 ? '' : `, and ${others.length} more like it`;
+      return `- ${at} ${kind.replaceAll('_', ' ')}: ${words(title)}, ${Math.round(before / 60)} min before${more} [${evidence}]`;
+    }),
   );
+};
 
 const timelineOf = ({ timeline }: Report, { words }: Writing): readonly string[] =>
   section(

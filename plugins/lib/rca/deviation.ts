@@ -77,11 +77,11 @@ export const usualIn = (series: Series, baseline: Period): Usual | undefined => 
 
 const nothingFails: Usual = { median: 0, mad: 0, deviation: 0, iqr: 0, count: 0 };
 
-/** Of a share of failures that was never measured before it is known all the same: where all is well nothing fails. */
+/** Of a share of failures that was never measured before it is known all the same: where all is well next to nothing fails. */
 function neverBefore({ kind, unit, worse = defaultSide, ...series }: Series, { to }: Period): Usual | undefined {
   const isShare = kind === 'error_ratio' && (unit === 'ratio' || unit === 'percent') && worse === 'up';
   const before = within(series.values, series.from, series.step_ms, { from: series.from, to });
-  return isShare && present(before).length < leastBaseline ? nothingFails : undefined;
+  return isShare && present(before).length < leastBaseline ? { ...nothingFails, deviation: unit === 'percent' ? 1 : 0.01 } : undefined;
 }
 
 /** The baseline, its last hour, or the same hours a day or a week ago: whichever strays least. A day that rises and falls hides small shifts. */

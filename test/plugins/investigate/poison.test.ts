@@ -105,3 +105,13 @@ test('documents are named so that they open: a page of the console in markdown, 
     /\n- Read the playbook \(svc knowledge show vault\/hosts\/disk-full\.md\): it complains\n- Look at it \(https:\/\/svc\.example\/ui\/explore\?q=up\)/,
   );
 });
+
+test('changes that differ in a number alone are told once, with how many there were', () => {
+  const one = poisoned('x');
+  const change = (number: number) => ({ ...one.changes[0]!, title: `topology:relations of topology ${number} by operator` });
+  const text = textOf({ ...one, changes: [change(12), change(11), change(10), { ...change(9), title: 'deploy of shop' }] }, '');
+  assert.match(
+    text,
+    /\n- \S+ deploy: topology:relations of topology 12 by operator, 1 min before, and 2 more like it \[E1\]\n- \S+ deploy: deploy of shop, 1 min before \[E1\]\n/,
+  );
+});

@@ -183,7 +183,18 @@ describe('a share of failures that was never measured before', () => {
 
   test('deviates where anything fails: of all that is well nothing does', () => {
     const found = deviationOf(series(young, share), ...periods)!;
-    assert.deepEqual([found.usual.count, found.onset_at, found.peak > 100], [0, 65 * minute, true]);
+    assert.deepEqual([found.usual.count, found.onset_at, found.peak], [0, 65 * minute, 30]);
+    assert.equal(
+      deviationOf(
+        series(
+          young.map((value, at) => value && (at < 67 ? 0.02 : 0.3)),
+          share,
+        ),
+        ...periods,
+      )!.onset_at,
+      67 * minute,
+      'single failures are none',
+    );
     assert.equal(
       deviationOf(
         series(
