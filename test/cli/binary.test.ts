@@ -85,11 +85,17 @@ test('the single binary is the whole product, alone in an empty folder', { timeo
     );
 
     await svc(['plugin', 'new', 'greeter', '--dir', folder]);
+    // With tables, which a process of their own opens while it comes up: it finds SQLite in the binary.
+    const described = join(folder, 'greeter', 'plugin.json');
+    writeFileSync(described, JSON.stringify({ ...(JSON.parse(readFileSync(described, 'utf8')) as object), permissions: { disk_mb: 1 } }));
+    mkdirSync(join(folder, 'greeter', 'migrations'));
+    writeFileSync(join(folder, 'greeter', 'migrations', '001-greeted.sql'), 'CREATE TABLE greeted (name TEXT) STRICT;');
     await svc(['plugin', 'build', join(folder, 'greeter')]);
     mkdirSync(join(data, 'packs'), { recursive: true });
     cpSync(join(folder, 'greeter', 'dist', 'greeter'), join(data, 'packs', 'greeter'), { recursive: true });
     await accepted('greeter', data, binary);
     assert.deepEqual(await answers(here, '/api/v1/greeter'), { message: 'Hello operator' });
+    assert.ok(existsSync(join(data, 'plugins/greeter/tables.db')));
     assert.equal((await svc(['plugin', 'reload', 'greeter', '--data', data], binary)).code, 0);
 
     const doctor = await svc(['doctor', '--data', data], binary);
