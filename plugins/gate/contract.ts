@@ -36,7 +36,7 @@ export interface GateQuestion {
 }
 
 /** In the order in which they are asked; the first that refuses is the answer. */
-export type GateStep = 'account' | 'role' | 'allow' | 'deny' | 'mode' | 'ceiling' | 'pack' | 'writes_off' | 'arguments';
+export type GateStep = 'account' | 'devices' | 'role' | 'allow' | 'deny' | 'mode' | 'ceiling' | 'pack' | 'writes_off' | 'arguments';
 
 export type GateAnswer =
   | { readonly verdict: 'run' }

@@ -17,6 +17,8 @@ const plainName = (key: string): string => key.replaceAll(/[^A-Za-z0-9_-]/g, '_'
 /** Who asks, as the accounts of this moment have it. */
 interface Standing {
   readonly role: string;
+  /** Their organizations show them some devices alone. */
+  readonly narrowed: boolean;
   readonly holds: (action: string) => boolean;
 }
 
@@ -44,6 +46,9 @@ export class Gate implements GateContract {
     const standing = this.#standing(principal);
     if (standing === undefined) {
       return refused('account', `${principal.name ?? principal.id} is no active account; tools are for people who are signed in`);
+    }
+    if (standing.narrowed) {
+      return refused('devices', `${tool.key} cannot be narrowed to the devices of your organization; ask an administrator`);
     }
     const wanted = actionsFor(question);
     if (wanted.length > 0 && !wanted.some(standing.holds)) {
@@ -75,18 +80,20 @@ export class Gate implements GateContract {
   }
 
   /** Roles may have changed, and accounts may be gone, since the principal was made. */
-  #standing({ kind, id, role, grants }: Principal): Standing | undefined {
+  #standing({ kind, id, role, grants, selectors }: Principal): Standing | undefined {
     const granted = (action: string): boolean => grants.some((grant) => covers(grant, action));
     if (kind === 'anonymous' || kind === 'edge') {
       return undefined;
     }
     if (kind !== 'user' && kind !== 'token') {
-      return { role, holds: granted };
+      return { role, narrowed: selectors !== undefined, holds: granted };
     }
     const person = this.#parts.directory.live(Number(id));
-    return person?.status === 'active'
-      ? { role: person.role, holds: (action) => person.grants.some((grant) => covers(grant, action)) && (kind === 'user' || granted(action)) }
-      : undefined;
+    if (person?.status !== 'active') {
+      return undefined;
+    }
+    const narrowed = person.selectors !== undefined || selectors !== undefined;
+    return { role: person.role, narrowed, holds: (action) => person.grants.some((grant) => covers(grant, action)) && (kind === 'user' || granted(action)) };
   }
 }
 

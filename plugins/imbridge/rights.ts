@@ -28,11 +28,14 @@ export class Rights {
     this.#parts = parts;
   }
 
-  /** By the guard of the route that does the same. */
-  may({ kind, grants, id }: Principal, { method, path }: Pick<Deed, 'method' | 'path'>): boolean {
+  /** By the guard of the route that does the same; none of them is narrowed to the devices that some members see alone. */
+  may({ kind, grants, id, selectors }: Principal, { method, path }: Pick<Deed, 'method' | 'path'>): boolean {
     const route = this.#parts.catalogue.routes().find((each) => each.method === method && each.path === path);
     if (route === undefined) {
       throw new SvcError('unavailable', 'what would do this is not enabled', { reason: 'im.no_route' });
+    }
+    if (selectors !== undefined) {
+      return false;
     }
     const { access } = route;
     if (access === 'any' || access === 'known' || access === 'public') {

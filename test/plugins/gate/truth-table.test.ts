@@ -177,3 +177,22 @@ test('a refusal is a sentence that says what to do, and names the tool', () => {
     { numRuns: 500 },
   );
 });
+
+test('no tool is for those who see some devices alone, whoever they ask by', () => {
+  const person = {
+    ...{ id: 5, email: 'p@example.org', display_name: 'P', role: 'user', version: 1, orgs: [1], grants: ['skill:*'] },
+    status: 'active',
+  } as const;
+  const settings = { get: <T>() => true as T };
+  const gateOf = (selectors: readonly string[] | undefined) => new Gate({ directory: { live: () => ({ ...person, selectors }) }, settings });
+  const tool = { key: 'tool_a', class: 'safe', source: 'metricsdb' } as const;
+  const asked = (kind: Principal['kind'], selectors?: readonly string[]): GateQuestion => ({
+    principal: { kind, id: '5', role: 'user', grants: ['*'], ...(selectors && { selectors }) },
+    ...{ tool, origin: 'api', tainted: false },
+  });
+  for (const kind of ['user', 'token'] as const) {
+    assert.equal(shown(gateOf(undefined).decide(asked(kind))), 'run');
+    assert.equal(shown(gateOf(['customer=acme']).decide(asked(kind))), 'devices', 'as accounts stand now');
+    assert.equal(shown(gateOf(undefined).decide(asked(kind, ['customer=acme']))), 'devices', 'as the call stood when it began');
+  }
+});
