@@ -1,3 +1,4 @@
+import { messageOf } from 'svc/sdk';
 import { type Budget, compareLabels, kindOf, type Labels, type Matcher, queryError } from 'svc/query';
 
 import { Effort } from './effort.ts';
@@ -151,10 +152,12 @@ export async function lines(source: LogSource, query: LinesQuery, budget: Budget
     }
   } catch (error) {
     const kind = kindOf(error);
-    if (kind !== 'too_large' && kind !== 'timeout') {
+    const found = page.lines();
+    if (found.length === 0 || (kind !== 'too_large' && kind !== 'timeout')) {
       throw error;
     }
-    return { type: 'streams', lines: page.lines(), partial: true };
+    budget.warn(`${messageOf(error)}; there may be more lines than these`);
+    return { type: 'streams', lines: found, partial: true };
   }
   return { type: 'streams', lines: page.lines(), partial: false };
 }
