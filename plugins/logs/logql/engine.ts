@@ -1,4 +1,3 @@
-import { messageOf } from 'svc/sdk';
 import { type Budget, compareLabels, kindOf, type Labels, type Matcher, queryError } from 'svc/query';
 
 import { Effort } from './effort.ts';
@@ -152,12 +151,10 @@ export async function lines(source: LogSource, query: LinesQuery, budget: Budget
     }
   } catch (error) {
     const kind = kindOf(error);
-    const found = page.lines();
-    if (found.length === 0 || (kind !== 'too_large' && kind !== 'timeout')) {
+    if (kind !== 'too_large' && kind !== 'timeout') {
       throw error;
     }
-    budget.warn(`${messageOf(error)}; there may be more lines than these`);
-    return { type: 'streams', lines: found, partial: true };
+    return { type: 'streams', lines: page.lines(), partial: true };
   }
   return { type: 'streams', lines: page.lines(), partial: false };
 }

@@ -1,4 +1,3 @@
-import { messageOf } from 'svc/sdk';
 import { type Budget, kindOf, type Matcher } from 'svc/query';
 
 import type { AttributeField, FieldExpression, Query, ScalarExpression, SpansetExpression, Stage } from './ast.ts';
@@ -90,7 +89,6 @@ export async function search(source: SpanSource, query: Query, options: SearchOp
     if (found.length === 0 || (kind !== 'timeout' && kind !== 'too_large')) {
       throw error;
     }
-    budget.warn(`${messageOf(error)}; there may be more traces than these`);
     partial = true;
   }
   const columns = columnsOf(query.stages);

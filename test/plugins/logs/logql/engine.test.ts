@@ -7,7 +7,7 @@ import { budget, labelsOf, labelsRecord, labelValue, matcher } from 'svc/query';
 import { detectedLevel, instant, lines, range, tailer, withServiceName } from '../../../../plugins/logs/logql/index.ts';
 import { memorySource } from './memory-source.ts';
 
-const fresh = (limits: { maxSamples?: number; maxBytes?: number; signal?: AbortSignal; timeoutMs?: number; now?: () => number } = {}) =>
+const fresh = (limits: { maxSamples?: number; maxBytes?: number; signal?: AbortSignal } = {}) =>
   budget({ timeoutMs: 30_000, now: () => performance.now(), ...limits });
 const now = (): number => 0;
 const always = { start: { ms: 0, ns: 0 }, end: { ms: 1e15, ns: 0 } };
@@ -67,17 +67,9 @@ test('lines that are no better than the page has are not even parsed', async () 
 });
 
 test('a search that runs out of budget answers what it has, and says so', async () => {
-  const poor = fresh({ maxBytes: 500 });
-  const found = await lines(many(1000), { query: '{app=~".+"}', ...always, limit: 10, now }, poor);
+  const found = await lines(many(1000), { query: '{app=~".+"}', ...always, limit: 10, now }, fresh({ maxBytes: 500 }));
   assert.equal(found.partial, true);
   assert.ok(found.lines.length > 0);
-  assert.match(poor.warnings.join(), /more than 500 bytes.*; there may be more lines than these$/);
-});
-
-test('a search that runs out of its time before it has found a line is no empty answer', async () => {
-  let time = 0;
-  const late = fresh({ timeoutMs: 50, now: () => (time += 30) });
-  await assert.rejects(lines(many(1000), { query: '{app=~".+"} !~ ".*"', ...always, limit: 10, now }, late), { kind: 'timeout' });
 });
 
 test('numbers that run out of budget are no numbers', async () => {
