@@ -1,0 +1,31 @@
+import { resolve } from 'node:path';
+
+import { clientOptions, openClient } from '../cli/client-options.ts';
+import type { Command } from '../cli/command.ts';
+import { printable } from '../cli/layout.ts';
+import { apply, type Change } from '../config-files/apply.ts';
+import { kindsOf } from '../config-files/kinds.ts';
+
+export const command: Command = {
+  operands: ['<folder>'],
+  options: { ...clientOptions, 'dry-run': { about: 'say what would change, and change nothing' } },
+  about: 'Brings svc in line with the files that "svc export" writes. What has no file is left alone: nothing is removed. Each change is in the audit trail.',
+  example: 'svc apply ./config --dry-run',
+
+  async run(call) {
+    const dryRun = call.has('dry-run');
+    const folder = resolve(call.operand(0));
+    const changes = await apply({ folder, kinds: await kindsOf(call.environment), client: await openClient(call), environment: call.environment, dryRun });
+    return {
+      data: { dry_run: dryRun, changes },
+      text: () => (changes.length === 0 ? `svc is as ${folder} has it` : [...changes.map(told), dryRun ? 'Nothing was changed' : 'Done'].join('\n')),
+    };
+  },
+};
+
+const told = ({ kind, key, change, differs }: Change): string => {
+  const fields = change === 'create' ? [] : differs.map(({ field, there, here }) => `    ${field}: ${shown(there)} -> ${shown(here)}`);
+  return [`${change === 'create' ? '+' : '~'} ${kind}/${key}`, ...fields].map(printable).join('\n');
+};
+
+const shown = (value: unknown): string => (value === undefined ? '(secret)' : JSON.stringify(value));

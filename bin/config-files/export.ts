@@ -1,0 +1,50 @@
+import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { stringify } from 'yaml';
+
+import type { ApiClient } from '../cli/api-client.ts';
+import { filled, type Kind, secretsOf, type Thing, variableOf } from './kinds.ts';
+
+export interface Exported {
+  readonly kind: string;
+  readonly count: number;
+}
+
+/** Writes one file for each thing; files of things that are gone are removed, others in these folders are left alone. */
+export async function exportTo(folder: string, kinds: ReadonlyMap<string, Kind>, client: ApiClient): Promise<readonly Exported[]> {
+  const lists = new Map<string, readonly Thing[]>();
+  for (const [name, { list }] of kinds) {
+    lists.set(name, await client.list<Thing>(list));
+  }
+  return [...kinds].map(([name, kind]) => {
+    const things = lists.get(name)!.filter((thing) => Object.entries(kind.only ?? {}).every(([field, value]) => thing[field] === value));
+    const files = new Map(things.map((thing) => [fileOf(filled(kind.key, thing)), stringify(written(name, kind, thing, kinds, lists), { lineWidth: 0 })]));
+    mkdirSync(join(folder, name), { recursive: true });
+    readdirSync(join(folder, name))
+      .filter((file) => file.endsWith('.yaml') && !files.has(file))
+      .forEach((file) => rmSync(join(folder, name, file)));
+    files.forEach((text, file) => writeFileSync(join(folder, name, file), text));
+    return { kind: name, count: files.size };
+  });
+}
+
+/** A key is any text; a file name is none that leads elsewhere. */
+export const fileOf = (key: string): string => `${encodeURIComponent(key).replaceAll('.', (dot, at: number) => (at === 0 ? '%2E' : dot))}.yaml`;
+
+function written(name: string, kind: Kind, thing: Thing, kinds: ReadonlyMap<string, Kind>, lists: ReadonlyMap<string, readonly Thing[]>): Thing {
+  const secrets = secretsOf(kind, thing);
+  return Object.fromEntries(
+    kind.fields.map((field) => {
+      const value = thing[field];
+      const other = kind.references?.[field];
+      if (secrets.includes(field) && value !== null) {
+        return [field, { from_env: variableOf(name, filled(kind.key, thing), field) }];
+      }
+      const keyOf = (id: unknown): string | undefined => {
+        const found = lists.get(other!)?.find((one) => one['id'] === id);
+        return found && filled(kinds.get(other!)!.key, found);
+      };
+      return [field, other === undefined || value === null ? value : Array.isArray(value) ? value.map(keyOf) : keyOf(value)];
+    }),
+  );
+}

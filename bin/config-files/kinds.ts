@@ -1,0 +1,63 @@
+import { resolve } from 'node:path';
+
+import type { Environment } from '../../core/boot/index.ts';
+import { pluginSources } from '../../core/boot/product.ts';
+import { discover } from '../../core/host/index.ts';
+import { currentProduct } from '../product.ts';
+
+/** The part of `contributes` in `plugin.json` by which an area says how its things are written to files, and read back. */
+const point = 'config.files';
+
+/** One kind of things: each is a file, `<kind>/<key>.yaml`. */
+export interface Kind {
+  /** Of all of them. New ones are made there, too. */
+  readonly list: string;
+  /** Of one, such as `/api/v1/roles/{name}`. */
+  readonly item: string;
+  /** What names it for people and in files, such as `{category}.{key}`. */
+  readonly key: string;
+  /** How one that is there is changed; `put` for new ones as well where `puts_new` is set. */
+  readonly change: 'put' | 'patch';
+  readonly puts_new?: boolean;
+  /** What a file has of it; `sent` of these, where it is not all. */
+  readonly fields: readonly string[];
+  readonly sent?: readonly string[];
+  /** Only those with these values are exported. */
+  readonly only?: Readonly<Record<string, unknown>>;
+  /** Fields that lists do not show; `secret_when` names the field that says whether they are secrets of this one. */
+  readonly secrets?: readonly string[];
+  readonly secret_when?: string;
+  /** Fields that hold ids, or one id, of another kind: in a file its keys stand for them. */
+  readonly references?: Readonly<Record<string, string>>;
+}
+
+export type Thing = Readonly<Record<string, unknown>>;
+
+/** By name, those first that others refer to. */
+export async function kindsOf(environment: Environment): Promise<ReadonlyMap<string, Kind>> {
+  const folders = discover(pluginSources(await currentProduct(), resolve(environment['SVC_DATA_DIR'] ?? 'data')));
+  const kinds = [...folders.values()].flatMap((folder) => {
+    // A pack may not have its things written by the hand of whoever applies the files of others.
+    if (folder.origin !== 'shipped') {
+      return [];
+    }
+    const { contributes } = JSON.parse(String(folder.read('plugin.json'))) as { contributes?: Record<string, Record<string, Kind>> };
+    return Object.entries(contributes?.[point] ?? {});
+  });
+  const refers = ([, { references = {} }]: [string, Kind]): number => Object.keys(references).length;
+  return new Map(kinds.toSorted((a, b) => refers(a) - refers(b) || (a[0] < b[0] ? -1 : 1)));
+}
+
+/** `/api/v1/roles/{name}`, filled in. */
+export const filled = (template: string, thing: Thing, encode: (text: string) => string = String): string =>
+  template.replaceAll(/\{(\w+)\}/g, (_, field: string) => encode(String(thing[field])));
+
+export const secretsOf = ({ secrets = [], secret_when: when }: Kind, thing: Thing): readonly string[] =>
+  when === undefined || thing[when] === true ? secrets : [];
+
+/** Of no other variable is a file given the value: whoever may change files need not be who has the environment. */
+export const secretPrefix = 'APPLY_SECRET_';
+
+/** The variable from which a secret comes. */
+export const variableOf = (kind: string, key: string, field: string): string =>
+  secretPrefix + `${kind}_${key}_${field}`.toUpperCase().replaceAll(/[^A-Z0-9]+/g, '_');

@@ -1,0 +1,102 @@
+import assert from 'node:assert/strict';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+
+import { fileOf } from '../../bin/config-files/export.ts';
+import { scratch, serving, svc } from './launcher.ts';
+
+test('what is configured goes to files and comes back, also into another svc', { timeout: 240_000 }, async (t) => {
+  const folder = scratch(t);
+  const one = await serving(t, join(folder, 'one'));
+  const post = async (path: string, body: object): Promise<void> => {
+    const answer = await fetch(one.url + path, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${one.token}`, 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    });
+    assert.equal(answer.status, 201, await answer.text());
+  };
+  const ask = (args: readonly string[], dataDir: string, env: Record<string, string> = {}) => svc([...args, '--json', '--data', dataDir], { env });
+  await post('/api/v1/notification-channels', { name: 'on call', channel_type: 'webhook', endpoint: 'https://hooks.example.org/s3cret-path', secret: 'signs' });
+  await post('/api/v1/roles', { name: 'oncall', description: 'takes incidents', grants: ['alert:silence'] });
+  const channels = (await (await one.fetch('/api/v1/notification-channels')).json()) as { items: { id: number; name: string }[] };
+  await post('/api/v1/alert-rules', {
+    ...{ rule_key: 'mine_disk', name: 'Disk is slow', kind: 'metric_raw', source_type: 'svc_builtin', scope_type: 'host', join_mode: 'all' },
+    ...{ severity: 'warning', conditions: [{ expr: 'up == 0' }], notify_channel_ids: [channels.items.find(({ name }) => name === 'on call')!.id] },
+  });
+  assert.equal((await svc(['setting', 'set', 'log.level', 'warn', '--data', one.dataDir])).code, 0);
+
+  const files = join(folder, 'config');
+  const exported = await ask(['export', files], one.dataDir);
+  assert.equal(exported.code, 0, exported.stderr);
+  assert.deepEqual(readdirSync(files).sort(), ['channels', 'roles', 'rules', 'settings']);
+  const channel = readFileSync(join(files, 'channels', 'on%20call.yaml'), 'utf8');
+  assert.match(channel, /endpoint:\n {2}from_env: APPLY_SECRET_CHANNELS_ON_CALL_ENDPOINT\nsecret:\n {2}from_env: APPLY_SECRET_CHANNELS_ON_CALL_SECRET\n/);
+  assert.ok(!channel.includes('s3cret') && !channel.includes('hooks.example.org'));
+  const ruleFile = join(files, 'rules', 'mine_disk.yaml');
+  const rule = readFileSync(ruleFile, 'utf8');
+  assert.match(rule, /notify_channel_ids:\n {2}- on call\n/);
+  assert.equal(readFileSync(join(files, 'settings', 'log.level.yaml'), 'utf8'), 'category: log\nkey: level\nvalue: warn\n');
+
+  await t.test('what was exported changes nothing; a difference is shown by a dry run, which changes nothing, and then made', async () => {
+    assert.deepEqual((await ask(['apply', files], one.dataDir)).json()['changes'], []);
+    writeFileSync(ruleFile, rule.replace('severity: warning', 'severity: critical'));
+    writeFileSync(join(files, 'roles', 'oncall.yaml'), 'name: oncall\ndescription: takes all incidents\n');
+    const differs = [
+      { kind: 'roles', key: 'oncall', change: 'update', differs: [{ field: 'description', there: 'takes incidents', here: 'takes all incidents' }] },
+      { kind: 'rules', key: 'mine_disk', change: 'update', differs: [{ field: 'severity', there: 'warning', here: 'critical' }] },
+    ];
+    assert.deepEqual((await ask(['apply', files, '--dry-run'], one.dataDir)).json(), { dry_run: true, changes: differs });
+    assert.deepEqual((await ask(['apply', files], one.dataDir)).json(), { dry_run: false, changes: differs });
+    assert.deepEqual((await ask(['apply', files, '--dry-run'], one.dataDir)).json()['changes'], []);
+  });
+
+  await t.test('a file that cannot be applied stops all of it', async () => {
+    const wrong = join(files, 'roles', 'zz.yaml');
+    for (const [text, said] of [
+      ['name: zz\nrights: []\n', /zz\.yaml has the field "rights"; there are name, description, grants/],
+      ['name: [', /zz\.yaml cannot be read/],
+    ] as const) {
+      writeFileSync(wrong, text);
+      writeFileSync(ruleFile, rule);
+      const { code, stderr } = await svc(['apply', files, '--data', one.dataDir]);
+      assert.equal(code, 2);
+      assert.match(stderr, said);
+    }
+    const rules = (await (await one.fetch('/api/v1/alert-rules?q=mine_disk')).json()) as { items: { severity: string }[] };
+    assert.equal(rules.items[0]!.severity, 'critical');
+    assert.equal((await ask(['export', files], one.dataDir)).code, 0);
+    assert.equal(existsSync(wrong), false, 'a file of what is not there is removed by an export');
+    await one.end();
+  });
+
+  await t.test('in another svc, with the secrets from the environment, and not without', async (t) => {
+    const two = await serving(t, join(folder, 'two'));
+    const without = await svc(['apply', files, '--data', two.dataDir]);
+    assert.equal(without.code, 2);
+    assert.match(without.stderr, /on%20call\.yaml takes endpoint from APPLY_SECRET_CHANNELS_ON_CALL_ENDPOINT, which is not set/);
+    const channelFile = join(files, 'channels', 'on%20call.yaml');
+    writeFileSync(channelFile, channel.replace('APPLY_SECRET_CHANNELS_ON_CALL_ENDPOINT', 'HOME'));
+    const stolen = await svc(['apply', files, '--data', two.dataDir]);
+    assert.match(stolen.stderr, /takes endpoint from HOME; only variables that begin with APPLY_SECRET_ are read/);
+    writeFileSync(channelFile, channel);
+    const env = { APPLY_SECRET_CHANNELS_ON_CALL_ENDPOINT: 'https://hooks.example.org/s3cret-path', APPLY_SECRET_CHANNELS_ON_CALL_SECRET: 'signs' };
+    const applied = await ask(['apply', files], two.dataDir, env);
+    assert.equal(applied.code, 0, applied.stderr + applied.stdout);
+    const made = applied
+      .json<{ changes: { kind: string; key: string; change: string }[] }>()
+      .changes.map(({ kind, key, change }) => `${change} ${kind}/${key}`);
+    assert.deepEqual(made, ['create channels/on call', 'create roles/oncall', 'update settings/log.level', 'create rules/mine_disk']);
+    assert.ok(!applied.stdout.includes('s3cret') && !applied.stdout.includes('signs'));
+    const again = join(folder, 'again');
+    assert.equal((await ask(['export', again], two.dataDir)).code, 0);
+    for (const file of ['channels/on%20call.yaml', 'roles/oncall.yaml', 'rules/mine_disk.yaml', 'settings/log.level.yaml']) {
+      assert.equal(readFileSync(join(again, file), 'utf8'), readFileSync(join(files, file), 'utf8'), file);
+    }
+  });
+});
+
+test('a key never leads out of its folder', () => {
+  assert.deepEqual(['../../etc', '.', 'a/b', 'on call'].map(fileOf), ['%2E.%2F..%2Fetc.yaml', '%2E.yaml', 'a%2Fb.yaml', 'on%20call.yaml']);
+});
