@@ -1,5 +1,6 @@
 import { AsyncResource } from 'node:async_hooks';
 
+import type { ScopeSource } from 'svc/query';
 import {
   AuditTrail,
   type AuditTrailContract,
@@ -30,6 +31,7 @@ export interface Base {
   readonly events: EdgeEvents;
   /** By its id: the plugin of the devices may be away. */
   readonly devices: Handle<DeviceDirectory>;
+  readonly scopes: Handle<ScopeSource>;
   readonly trail: Handle<AuditTrailContract>;
   readonly secrets: Secrets;
   readonly settings: Settings;
@@ -55,6 +57,7 @@ export function openBase(ctx: PluginContext): Base {
     ...{ tables, events, secrets, settings, clock, ids, log, build, managerVersion: build.version },
     edgeTable: new EdgeTable({ tables, secrets, events }),
     devices: ctx.services.maybe(defineService<DeviceDirectory>('device.directory')),
+    scopes: ctx.services.maybe(defineService<ScopeSource>('device.scopes')),
     trail: ctx.services.maybe(AuditTrail),
     sweeper: openSweeper(clock, (error) => log.error({ event: 'edge.timer_failed', cause: messageOf(error) }, 'timer of a tunnel failed')),
     random: () => Buffer.from(ids.token(6), 'base64url').readUIntBE(0, 6) / 2 ** 48,

@@ -8,6 +8,8 @@ export interface EdgeFilter {
   /** A key with or without a value; all must be there. */
   readonly labels: readonly { readonly key: string; readonly value?: string | undefined }[];
   readonly deviceId?: number | undefined;
+  /** Those of these devices: what the asker sees. */
+  readonly deviceIds?: Iterable<number> | undefined;
   /** These only. */
   readonly ids?: Iterable<number> | undefined;
 }
@@ -89,7 +91,7 @@ export const among = (values: Iterable<number>) => sql<number>`(select value fro
 const like = (text: ReturnType<typeof sql>, part: string) => sql<SqlBool>`${text} like ${`%${part.replace(/[\\%_]/g, '\\$&')}%`} escape '\\'`;
 
 const fits =
-  ({ q, labels, deviceId, ids }: EdgeFilter): Where =>
+  ({ q, labels, deviceId, deviceIds, ids }: EdgeFilter): Where =>
   (eb) =>
     eb.and([
       ...(q === undefined ? [] : [eb.or([like(sql`name`, q), like(sql`description`, q), like(sql`coalesce(host_info ->> 'hostname', '')`, q)])]),
@@ -99,5 +101,6 @@ const fits =
           : sql<SqlBool>`exists (select 1 from json_each(labels) where key = ${key} and value = ${value})`,
       ),
       ...(deviceId === undefined ? [] : [eb('device_id', '=', deviceId)]),
+      ...(deviceIds === undefined ? [] : [eb('device_id', 'in', among(deviceIds))]),
       ...(ids === undefined ? [] : [eb('id', 'in', among(ids))]),
     ]);

@@ -1,4 +1,5 @@
-import { type Call, type Clock, type Handle, type Ids, type Page, type PageRequest, SvcError, type Tables } from 'svc/sdk';
+import { type ScopeSource, scopeOf } from 'svc/query';
+import { type Call, type Clock, type Handle, type Ids, type Page, type PageRequest, type Principal, SvcError, type Tables } from 'svc/sdk';
 import { closeCode, makeCredentials } from 'svc/tunnel';
 import type { Static } from 'typebox';
 
@@ -6,7 +7,7 @@ import type { DeviceDirectory } from '../device/contract.ts';
 import type { CloneDetector } from './connection/clone-detector.ts';
 import type { EdgeSecrets } from './connection/edge-secrets.ts';
 import type { Presence } from './connection/presence.ts';
-import { type EdgeFilter, edgeStore, found } from './edge-store.ts';
+import { assertFound, type EdgeFilter, edgeStore, found } from './edge-store.ts';
 import type { EdgeTable } from './edge-table.ts';
 import type { EdgeEvents } from './events.ts';
 import { type EdgeRecord, statusOf } from './record.ts';
@@ -22,6 +23,7 @@ export interface EdgesParts {
   readonly clones: CloneDetector;
   readonly view: EdgeView;
   readonly devices: Handle<DeviceDirectory>;
+  readonly scopes: Handle<ScopeSource>;
   readonly events: EdgeEvents;
   readonly clock: Clock;
   readonly ids: Ids;
@@ -48,15 +50,20 @@ export class Edges {
     this.#parts = parts;
   }
 
-  async list(query: Static<typeof EdgeQuery>, page: PageRequest, openly = false): Promise<Page<ShownEdge>> {
-    const { tables, view } = this.#parts;
-    const { items, ...rest } = await edgeStore(tables.read).list(this.#filterOf(query), page);
+  async list(asker: Principal, query: Static<typeof EdgeQuery>, page: PageRequest, openly = false): Promise<Page<ShownEdge>> {
+    const { tables, view, scopes } = this.#parts;
+    const deviceIds = (await scopeOf(scopes, asker))?.ids;
+    const { items, ...rest } = await edgeStore(tables.read).list({ ...this.#filterOf(query), deviceIds }, page);
     return { ...rest, items: items.map((row) => view.of(row, openly)) };
   }
 
-  async get(id: number, openly = false): Promise<ShownEdge> {
-    const { tables, view } = this.#parts;
-    return view.of(await found(id, tables.read), openly);
+  /** One that the asker does not see is one that there is not. */
+  async get(asker: Principal, id: number, openly = false): Promise<ShownEdge> {
+    const { tables, view, scopes } = this.#parts;
+    const seen = (await scopeOf(scopes, asker))?.ids;
+    const row = await edgeStore(tables.read).find(id);
+    const isSeen = seen === undefined || (row !== undefined && row.device_id !== null && seen.has(row.device_id));
+    return view.of(assertFound(isSeen ? row : undefined, id), openly);
   }
 
   async create(

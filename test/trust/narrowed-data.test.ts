@@ -17,6 +17,9 @@ function questions({ at }: TwoCustomers, own: Customer, other: Customer): string
     `/api/v1/devices?tag=only-${other.name}`,
     `~/api/v1/devices/${own.device}`,
     `~/api/v1/devices/${own.device}/edges`,
+    '~/api/v1/edges',
+    `/api/v1/edges?device_id=${other.device}`,
+    `~/api/v1/edges/${own.edge}`,
     ...[
       'up',
       '{__name__=~".+"}',
@@ -108,6 +111,8 @@ test('counts and sums are made of what one sees, and ids of others are ids that 
     };
     assert.equal(await told(bravo.device), await told(999_999), `${method} ${path}`);
   }
+  const edgeOf = async (id: number): Promise<string> => (await acme.ask('GET', `/api/v1/edges/${id}`)).body.message.replaceAll(String(id), '#');
+  assert.equal(await edgeOf(bravo.edge), await edgeOf(999_999));
   const traceOf = async (id: string): Promise<string> => JSON.stringify((await acme.ask('GET', `/api/v1/traces/${id}`)).body.message).replaceAll(id, '#');
   assert.equal(await traceOf(bravo.trace), await traceOf('9'.repeat(32)));
 

@@ -3,8 +3,8 @@ import type { Area } from '../area.ts';
 export const area: Area = {
   routes: `
     POST    /api/v1/edges                          edge:create  refused
-    GET     /api/v1/edges                          any  refused
-    GET     /api/v1/edges/{id}                     any  refused
+    GET     /api/v1/edges                          any  narrowed
+    GET     /api/v1/edges/{id}                     any  narrowed
     DELETE  /api/v1/edges/{id}                     edge:delete  refused
     POST    /api/v1/edges/{id}/rotate-secret       edge:rotate  refused
     POST    /api/v1/edges/{id}/resolve             edge:resolve  refused
