@@ -22,7 +22,7 @@ import { IncidentReader, viewOf } from './incident/incident-view.ts';
 import { InstanceReader } from './incident/instance-reader.ts';
 import { Ledger } from './incident/ledger.ts';
 import { incidentMention, mentions } from './incident/mention.ts';
-import { deliverNotices, recordOutcome } from './incident/notices.ts';
+import { deliverNotices, recordOutcomes } from './incident/notices.ts';
 import { operationRoutes } from './incident/operation-routes.ts';
 import { Operations } from './incident/operations.ts';
 import type { IncidentTables } from './incident/tables.ts';
@@ -189,7 +189,7 @@ export class AlertEngine {
       silencedBy: (one) => this.#silences.covering(one, clock.now()),
     });
     services.provide(Notices, () => ({
-      record: (outcome) => recordOutcome(outcome, { store: this.#incidents, ledger: this.#ledger, now: clock.now() }),
+      record: (outcomes) => recordOutcomes(outcomes, { store: this.#incidents, ledger: this.#ledger, now: clock.now() }),
       pinning: async (channelId) => this.#parts.book.pinning(channelId),
       burning: (incidents) => backgrounds.burning(incidents),
       background: (incident) => backgrounds.of(incident),

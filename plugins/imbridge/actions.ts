@@ -6,7 +6,8 @@ import type { ImTables } from './tables.ts';
 /** What a button stands for. An approval is bound to what was shown with it. */
 export type Act =
   | { readonly kind: 'ack'; readonly incident: number }
-  | { readonly kind: 'silence'; readonly incident: number; readonly duration: string }
+  /** `until`: a silence that is there goes on to then. */
+  | { readonly kind: 'silence'; readonly incident: number; readonly duration: string; readonly until?: string }
   | { readonly kind: 'investigate'; readonly incident: number }
   | { readonly kind: 'approve' | 'deny'; readonly approval: string; readonly args_sha256: string; readonly what: string };
 

@@ -5,7 +5,7 @@ import type { IncidentDeeds, Incidents, IncidentView } from '../alert/contract.t
 import type { ApprovalDecisions } from '../approval/contract.ts';
 import type { Act, Actions } from './actions.ts';
 import { type Command, commands, requests } from './command-list.ts';
-import type { ImEvent } from './contract.ts';
+import type { ImButton, ImEvent } from './contract.ts';
 import type { Sender, People } from './people.ts';
 import type { Deed, Rights } from './rights.ts';
 import type { AppRow, JobRow } from './tables.ts';
@@ -38,10 +38,12 @@ export interface Said {
 }
 
 /** `ask`: not for us, but for an agent, in these words. */
-export type Reply = { readonly text: string } | { readonly ask: string; readonly incident?: number };
+export type Reply = { readonly text: string; readonly buttons?: readonly ImButton[] } | { readonly ask: string; readonly incident?: number };
 
 const mostShown = 15;
 const longestComment = 500;
+/** As the button says. */
+const extendFor = '2h';
 
 /** What is done by a word or a button, with exactly the rights of who does it. */
 export class Commands {
@@ -184,10 +186,15 @@ export class Commands {
       return { text: filled(words.acked, { id: act.incident, name }) };
     }
     // From when it was said: after a crash the same is done again, and changes nothing.
-    const until = timestamp(said.job.created_at + parseDuration(act.duration));
+    const until = act.until ?? timestamp(said.job.created_at + parseDuration(act.duration));
     await this.#parts.rights.carryOut(sender.principal, app.provider, deed({ until }), () => this.#parts.deeds.get().silence(act.incident, { until }, change));
     await this.#parts.toldHere(app, event, act.incident);
-    return { text: filled(words.silenced, { id: act.incident, time: act.duration, name }) };
+    const text =
+      act.until === undefined
+        ? filled(words.silenced, { id: act.incident, time: act.duration, name })
+        : filled(words.extended, { id: act.incident, until, name });
+    const further: Act = { ...act, duration: extendFor, until: timestamp(Date.parse(until) + parseDuration(extendFor)) };
+    return { text, buttons: await this.#parts.actions.buttons(app.id, [{ label: words.extend, act: further }]) };
   }
 
   /** Bound to what was shown: the button knows the digest of it, and the decision is refused when it is another one by now. */

@@ -8,6 +8,8 @@ export interface Mail {
   readonly text: string;
   /** Addresses in the text become links; nothing else is added. */
   readonly html?: string;
+  /** A PNG below the HTML. */
+  readonly picture?: Uint8Array;
   /** Messages of one thread are shown together. */
   readonly thread?: string;
 }

@@ -47,7 +47,17 @@ const recipientsOf = (endpoint: string): readonly string[] =>
     .split(',')
     .map((address) => address.trim());
 
-function mailOf({ delivery_id: id, title, lines, link, incident }: ChannelMessage, to: readonly string[]) {
-  const text = [...lines, ...(link === '' ? [] : ['', link])].join('\n').slice(0, longestText);
-  return { id, to, subject: title, text, html: htmlOf(text), ...(incident && { thread: `incident-${incident.id}-${incident.dedupe_key}` }) };
+function mailOf({ delivery_id: id, title, lines, link, act, chart, incident }: ChannelMessage, to: readonly string[]) {
+  const links = [...(link === '' ? [] : ['', link]), ...(act === undefined ? [] : [`To acknowledge or silence: ${act}`])];
+  const text = [...lines, ...links].join('\n').slice(0, longestText);
+  const picture = chart?.png();
+  return {
+    id,
+    to,
+    subject: title,
+    text,
+    html: htmlOf(text),
+    ...(picture && { picture }),
+    ...(incident && { thread: `incident-${incident.id}-${incident.dedupe_key}` }),
+  };
 }

@@ -6,7 +6,7 @@ export interface Letter extends Mail {
 }
 
 /** A message as SMTP carries it: lines of ASCII that end in CR LF, none longer than 998 bytes. */
-export function mailText({ id, to, subject, text, html, thread, from, at }: Letter): string {
+export function mailText({ id, to, subject, text, html, picture, thread, from, at }: Letter): string {
   const domain = from.slice(from.indexOf('@') + 1);
   const own = `<${token(id)}@${domain}>`;
   const boundary = `=_svc_${token(id).slice(0, 40)}`;
@@ -22,23 +22,45 @@ export function mailText({ id, to, subject, text, html, thread, from, at }: Lett
     'Auto-Submitted: auto-generated',
     'X-Auto-Response-Suppress: All',
   ];
+  const rich = html === undefined || picture === undefined ? [] : related(html, { picture, id, domain });
   const body =
     html === undefined
       ? part('text/plain', text)
       : [
           ...[`Content-Type: multipart/alternative; boundary="${boundary}"`, '', `--${boundary}`],
-          ...[...part('text/plain', text), `--${boundary}`, ...part('text/html', html), `--${boundary}--`, ''],
+          ...[...part('text/plain', text), `--${boundary}`, ...(rich.length > 0 ? rich : part('text/html', html)), `--${boundary}--`, ''],
         ];
   return [...heads, ...body].join('\r\n');
 }
+
+/** HTML with a picture that comes with it. */
+function related(html: string, { picture, id, domain }: { readonly picture: Uint8Array; readonly id: string; readonly domain: string }): string[] {
+  const inner = `=_svc_r_${token(id).slice(0, 40)}`;
+  const name = `chart-${token(id)}@${domain}`;
+  return [
+    ...[`Content-Type: multipart/related; type="text/html"; boundary="${inner}"`, '', `--${inner}`],
+    ...part('text/html', `${html}<p><img src="cid:${name}" alt="the last hour"></p>`),
+    ...[
+      `--${inner}`,
+      'Content-Type: image/png',
+      'Content-Transfer-Encoding: base64',
+      `Content-ID: <${name}>`,
+      'Content-Disposition: inline; filename="chart.png"',
+    ],
+    ...['', ...encoded(picture), `--${inner}--`],
+  ];
+}
+
+const encoded = (bytes: Uint8Array): string[] =>
+  Buffer.from(bytes)
+    .toString('base64')
+    .match(/.{1,76}/g) ?? [''];
 
 const part = (type: string, text: string): string[] => [
   `Content-Type: ${type}; charset=utf-8`,
   'Content-Transfer-Encoding: base64',
   '',
-  ...(Buffer.from(text.replaceAll(/\r?\n/g, '\r\n'), 'utf8')
-    .toString('base64')
-    .match(/.{1,76}/g) ?? ['']),
+  ...encoded(Buffer.from(text.replaceAll(/\r?\n/g, '\r\n'), 'utf8')),
 ];
 
 const longestSubject = 250;

@@ -129,5 +129,7 @@ async function messageFor({ tables, linkOf, knowledge, now }: AttemptParts, row:
   }
   const notice = await notices.get(row.notice_id);
   const around = await knowledge.around(notice.incident);
-  return incidentMessage(row.id, notice, { link: linkOf({ incident: notice.incident.id }), template: channel.template ?? undefined, around });
+  const { id } = notice.incident;
+  const links = { link: linkOf({ incident: id }), act: linkOf({ act: id }), chart: linkOf({ chart: id }) };
+  return incidentMessage(row.id, notice, { ...links, template: channel.template ?? undefined, around });
 }

@@ -22,6 +22,8 @@ export interface ChannelSenderParts extends Omit<AttemptParts, 'now'> {
   readonly tries?: Counter;
   /** Process and generation that send, as they stand in the rows they send. */
   readonly owner: string;
+  /** After what this channel was to be sent has been queued for the one that stands in. */
+  readonly diverted: (channel: number) => void;
   /** After a delivery has ended by a try. */
   readonly finished: (deliveryId: string) => void;
 }
@@ -38,6 +40,8 @@ interface Unsaved extends Claimed {
 
 /** After so many failed tries of a delivery people are told of that; interrupted ones do not count. */
 const soonTries = 5;
+/** What comes by no write of this process, such as the deliveries of one before it, is found by then. */
+const longestRestMs = 30_000;
 /** For so long the end of an incident is tried to be sent. */
 const resolvedForMs = 86_400_000;
 
@@ -56,6 +60,8 @@ export class ChannelSender {
   /** Since when the first words about an incident wait for its cause, by the number of the delivery. */
   readonly #held = new Map<number, number>();
   #unsaved: Unsaved | undefined;
+  /** Nothing of what was queued when it was looked for will be due before. */
+  #restUntil = -Infinity;
   #isDeleted = false;
 
   constructor(id: number, schedule: SendSchedule, parts: ChannelSenderParts) {
@@ -68,8 +74,10 @@ export class ChannelSender {
     return this.#unsaved !== undefined;
   }
 
-  get mayGoOn(): boolean {
-    return this.hasUnsaved || this.#schedule.waitMs <= 0;
+  /** `isQuiet`: nothing but the sender has written to the queue for a while. */
+  mayGoOn(isQuiet: boolean): boolean {
+    const isAtRest = isQuiet && this.#parts.clock.monotonic() < this.#restUntil;
+    return this.hasUnsaved || (this.#schedule.waitMs <= 0 && !isAtRest);
   }
 
   get isDeleted(): boolean {
@@ -78,12 +86,19 @@ export class ChannelSender {
 
   /** The platform's wait was for the address before. */
   addressChanged(): void {
+    this.#restUntil = -Infinity;
     this.#schedule.unblock();
     this.#schedule.forgetRetries();
   }
 
+  /** There is more in its queue. */
+  roused(): void {
+    this.#restUntil = -Infinity;
+  }
+
   /** What waits after a try that failed has been set to be tried now. */
   hurried(): void {
+    this.#restUntil = -Infinity;
     this.#schedule.forgetRetries();
   }
 
@@ -93,10 +108,13 @@ export class ChannelSender {
     if (this.#unsaved) {
       await this.#save(this.#unsaved);
     }
+    const now = clock.monotonic();
     const claimed = await tables.write((tx) => this.#claim(tx));
-    if (claimed === undefined) {
+    if ('waitMs' in claimed) {
+      this.#restUntil = now + Math.min(claimed.waitMs, longestRestMs);
       return false;
     }
+    this.#restUntil = -Infinity;
     const { row, channel } = claimed;
     if (await this.#waitsForCause(row)) {
       await tables.write((tx) => new DeliveryStore(tx).requeue(row, { due_at: clock.now() + lookMs, wait_ms: lookMs, error: null, ...heldBack }, clock.now()));
@@ -129,7 +147,7 @@ export class ChannelSender {
     return true;
   }
 
-  async #claim(tx: Notify): Promise<Claimed | undefined> {
+  async #claim(tx: Notify): Promise<Claimed | { readonly waitMs: number }> {
     const { clock, types, owner, uuid } = this.#parts;
     const channel = await new ChannelStore(tx).find(this.id);
     const now = clock.now();
@@ -138,24 +156,24 @@ export class ChannelSender {
       await new DeliveryStore(tx).failQueued(this.id, `the channel was ${this.#isDeleted ? 'deleted' : 'disabled'} before this was sent`, now, this.#isDeleted);
     }
     if (channel === undefined) {
-      return undefined;
+      return { waitMs: 0 };
     }
     const { limits = [], tracks = false } = types.find(channel.channel_type) ?? {};
     this.#schedule.limits = limits;
     if (this.#schedule.waitMs > 0) {
-      return undefined;
+      return { waitMs: this.#schedule.waitMs };
     }
-    const row = await claim(tx, { channel, owner, now, uuid, folds: !tracks, waitOf: (candidate) => this.#schedule.retryWaitMs(candidate) });
-    if (row !== undefined) {
+    const found = await claim(tx, { channel, owner, now, uuid, folds: !tracks, waitOf: (candidate) => this.#schedule.retryWaitMs(candidate) });
+    if ('row' in found) {
       // Before the request, so that a crash in between counts as one that was made.
       await new StateStore(tx).keepSendTimes(this.id, this.#schedule.sendTimesWith(now));
     }
-    return row && { row, channel };
+    return 'row' in found ? { row: found.row, channel } : found;
   }
 
   /** Until it is stored, the channel gets nothing more: nothing is sent twice because the disk is full. */
   async #save({ row, channel, result }: Unsaved): Promise<void> {
-    const { tables, clock, random, finished } = this.#parts;
+    const { tables, clock, random, finished, diverted } = this.#parts;
     const now = clock.now();
     const askedMs = result.result === 'retry' ? result.afterMs : undefined;
     const again = isTriedAgain(row, result, now);
@@ -164,6 +182,9 @@ export class ChannelSender {
     this.#unsaved = undefined;
     if (again) {
       this.#schedule.retryAfter(row.seq, waitMs);
+      if (channel.fallback_channel_id !== null) {
+        diverted(channel.fallback_channel_id);
+      }
     }
     if (askedMs !== undefined) {
       this.#schedule.block(askedMs);

@@ -1,9 +1,13 @@
-import { DeliveryStore, type NewDelivery, type WaitingGroup } from './delivery-store.ts';
+import { DeliveryStore, type WaitingGroup } from './delivery-store.ts';
 import { everyGroup } from './grouping.ts';
+import type { NewDelivery } from './new-delivery.ts';
 import type { Delivery, Notify } from './tables.ts';
 
 /** More groups than this that are due go as one digest. */
 export const foldAbove = 5;
+
+/** A group that gets so many in a moment is still being told: the rest would come an interval later. */
+const filling = { count: 100, withinMs: 3_000, atMostMs: 30_000 };
 
 export interface Claiming {
   readonly channel: { readonly id: number; readonly name: string };
@@ -16,29 +20,34 @@ export interface Claiming {
   readonly waitOf: (row: Delivery) => number;
 }
 
+/** What was claimed; or after how many milliseconds there will be something, unless what is queued changes. */
+export type Claim = { readonly row: Delivery } | { readonly waitMs: number };
+
 /**
  * Claims what the channel is to be sent next, in the write of the caller: a test at once, everything that is due as one
  * digest where that is many groups, else the group that has been due longest.
  */
-export async function claim(tx: Notify, { channel, owner, now, uuid, folds, waitOf }: Claiming): Promise<Delivery | undefined> {
+export async function claim(tx: Notify, { channel, owner, now, uuid, folds, waitOf }: Claiming): Promise<Claim> {
   const store = new DeliveryStore(tx);
   await store.foldResolved({ channel: channel.id }, now);
   const test = await store.oldestTest(channel.id);
   if (test !== undefined && waitOf(test) <= 0) {
-    return await store.startTry(test.seq, owner);
+    return { row: await store.startTry(test.seq, owner) };
   }
-  const waiting = new Map((await store.waitingGroups(channel.id)).map((group) => [group.key, group]));
+  const recent = { since: now - filling.withinMs, until: now };
+  const waiting = new Map((await store.waitingGroups(channel.id, recent)).map((group) => [group.key, group]));
   const digests = new Map((await store.openDigests(channel.id)).map((digest) => [digest.group_key, digest]));
   const due = new Set([
     ...[...digests.values()].filter((digest) => waitOf(digest) <= 0).map(({ group_key: key }) => key),
-    ...[...waiting.values()].filter(({ next }) => waitOf(next) <= 0).map(({ key }) => key),
+    ...[...waiting.values()].filter((group) => waitOf(group.next) <= 0 && !isFilling(group, now)).map(({ key }) => key),
   ]);
   const whole = digests.get(everyGroup);
   if (whole !== undefined && waitOf(whole) > 0) {
-    return undefined;
+    return { waitMs: Math.min(waitOf(whole), test === undefined ? Infinity : waitOf(test)) };
   }
   if (whole !== undefined || (folds && due.size > foldAbove)) {
-    return await startDigest(store, whole ?? (await store.openDigest(digestOf(everyGroup, channel, uuid(), now))), { groups: [...due], owner });
+    const digest = await startDigest(store, whole ?? (await store.openDigest(digestOf(everyGroup, channel, uuid(), now))), { groups: [...due], owner });
+    return digest === undefined ? { waitMs: 0 } : { row: digest };
   }
   for (const key of due) {
     const group = waiting.get(key);
@@ -48,11 +57,16 @@ export async function claim(tx: Notify, { channel, owner, now, uuid, folds, wait
         ? await startOldest(store, group, { channel, owner, waitOf })
         : await startDigest(store, digest ?? (await store.openDigest(digestOf(key, channel, uuid(), now))), { groups: [key], owner });
     if (started !== undefined) {
-      return started;
+      return { row: started };
     }
   }
-  return undefined;
+  // Of what is due and was not begun, such as a group that still fills, it is not known until when.
+  const waits = [...(test === undefined ? [] : [test]), ...digests.values(), ...[...waiting.values()].map(({ next }) => next)].map(waitOf);
+  return { waitMs: waits.some((ms) => ms <= 0) ? 0 : Math.min(...waits) };
 }
+
+const isFilling = ({ fresh, next }: WaitingGroup, now: number): boolean =>
+  fresh > filling.count && next.wait_ms > 0 && next.attempts === 0 && now - next.due_at < filling.atMostMs;
 
 /** Of one incident everything goes by itself, in order; but who has joined it since goes with its firing. */
 async function startOldest(

@@ -99,8 +99,8 @@ export interface NoticeInstances {
 
 /** What raises incidents: keeps their timeline, and knows which rules pin a channel. */
 export interface NoticeSource {
-  /** Repeating an outcome changes nothing. */
-  record(outcome: Outcome): Promise<void>;
+  /** All of them or none, in their order. Repeating an outcome changes nothing. */
+  record(outcomes: readonly Outcome[]): Promise<void>;
   /** Names of the rules that pin the channel. */
   pinning(channelId: number): Promise<readonly string[]>;
   /** Those among these incidents that burn at this moment and are neither acknowledged nor muted, as they are now. */
@@ -163,6 +163,10 @@ export interface ChannelMessage {
   readonly steps: readonly string[];
   /** Where more is to be read. */
   readonly link: string;
+  /** Where it is acknowledged, silenced, and its silence extended, by who signs in. */
+  readonly act?: string;
+  /** The last hour: at an address that opens without an account, and as it is. */
+  readonly chart?: { readonly link: string; png(): Uint8Array };
   /** Whether the lines are what the channel's own template made. */
   readonly templated: boolean;
   /** Of everything but a digest and a test. */

@@ -1,9 +1,8 @@
-import { type Insertable, sql } from 'kysely';
+import { sql } from 'kysely';
 
+import { insertDeliveries, type NewDelivery } from './new-delivery.ts';
 import { isAtRest, isQueued, isSentByOther, isUnfinished, mayBeKnown, wordsGroup } from './delivery-conditions.ts';
-import type { Delivery, Notify, NotifyTables } from './tables.ts';
-
-export type NewDelivery = Insertable<NotifyTables['notify_deliveries']>;
+import type { Delivery, Notify } from './tables.ts';
 
 /** How the last try of a delivery ended it. */
 export interface DeliveryEnd {
@@ -29,11 +28,10 @@ export interface WaitingGroup {
   readonly key: string;
   readonly total: number;
   readonly incidents: number;
+  /** Those that came in the last moments. */
+  readonly fresh: number;
   readonly next: Delivery;
 }
-
-/** Rows of one statement, each of which has some twenty parameters. */
-const mostAtOnce = 500;
 
 /** The queue: a row for each notice and channel, and for each digest and test. */
 export class DeliveryStore {
@@ -43,13 +41,8 @@ export class DeliveryStore {
     this.#db = db;
   }
 
-  async add(deliveries: readonly NewDelivery[]): Promise<void> {
-    for (let from = 0; from < deliveries.length; from += mostAtOnce) {
-      await this.#db
-        .insertInto('notify_deliveries')
-        .values(deliveries.slice(from, from + mostAtOnce))
-        .execute();
-    }
+  add(deliveries: readonly NewDelivery[]): Promise<void> {
+    return insertDeliveries(this.#db, deliveries);
   }
 
   find(id: string): Promise<Delivery | undefined> {
@@ -92,16 +85,17 @@ export class DeliveryStore {
   }
 
   /** Groups with deliveries that are in no digest: how many, and the one that is due first. */
-  async waitingGroups(channel: number): Promise<readonly WaitingGroup[]> {
+  async waitingGroups(channel: number, { since, until }: { readonly since: number; readonly until: number }): Promise<readonly WaitingGroup[]> {
     const rows = await this.#queued(channel)
       .where('digest', 'is', null)
       .where('kind', 'not in', ['digest', 'test'])
       // Of the other columns SQLite takes those of the row with the smallest due_at.
       .select([sql<number>`min(due_at)`.as('earliest'), sql<number>`count(*)`.as('total'), sql<number>`count(distinct incident_id)`.as('incidents')])
+      .select(sql<number>`count(*) filter (where accepted_at between ${since} and ${until})`.as('fresh'))
       .groupBy('group_key')
       .orderBy('earliest')
       .execute();
-    return rows.map(({ earliest: _, total, incidents, ...next }) => ({ key: next.group_key, next, total, incidents }));
+    return rows.map(({ earliest: _, total, incidents, fresh, ...next }) => ({ key: next.group_key, next, total, incidents, fresh }));
   }
 
   /** Of a group, that are in no digest. */

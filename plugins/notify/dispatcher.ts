@@ -6,10 +6,11 @@ import type { ChannelTypeRegistry } from './channel-types.ts';
 import { ownDelivery } from './claim.ts';
 import type { Notice, NoticeDispatcher, NoticeIncident, Words } from './contract.ts';
 import { wordsGroup } from './delivery-conditions.ts';
-import { DeliveryStore, type NewDelivery } from './delivery-store.ts';
+import { DeliveryStore } from './delivery-store.ts';
 import { apart, delayOf, groupKeyOf } from './grouping.ts';
 import { groupName, groupsSentAt, KnownDeliveries } from './known-deliveries.ts';
 import { severities } from './message.ts';
+import type { NewDelivery } from './new-delivery.ts';
 import { NoticeStore } from './notice-store.ts';
 import type { NotifyTables } from './tables.ts';
 
@@ -40,7 +41,10 @@ export class Dispatcher implements NoticeDispatcher {
       const added = fresh.flatMap((notice) => this.#deliveriesOf(notice, channels, known, now));
       const sentAt = await groupsSentAt(added, tx);
       await deliveries.add(added.map((row) => ({ ...row, ...dueIn(row, channels, sentAt.get(groupName(row)), now) })));
-      await deliveries.foldResolved({ incidents: fresh.filter(({ kind }) => kind === 'resolved').map(({ incident }) => incident.id) }, now);
+      const over = fresh.filter(({ kind }) => kind === 'resolved').map(({ incident }) => incident.id);
+      if (over.length > 0) {
+        await deliveries.foldResolved({ incidents: over }, now);
+      }
     });
   }
 

@@ -14,7 +14,7 @@ import { type Findings, Knowledge } from './knowledge.ts';
 import { Lookout } from './lookout.ts';
 import type { LinkOf } from './message.ts';
 import { PageLinks } from './page-link.ts';
-import { pageRoute, Pages } from './pages.ts';
+import { pagePath, pageRoutes, Pages } from './pages.ts';
 import { OutcomePublisher } from './outcome-publisher.ts';
 import { Repeats } from './repeats.ts';
 import { removeExpired } from './retention.ts';
@@ -25,7 +25,9 @@ import type { NotifyTables } from './tables.ts';
 const sendEveryMs = 200;
 const publishEveryMs = 500;
 const measureEveryMs = 5_000;
-const repeatEveryMs = 10_000;
+/** Repeats are looked for when the next is due, and after the second: another group may be due by then. */
+const repeatEveryMs = 1_000;
+const mostRepeatMs = 10_000;
 const hourMs = 3_600_000;
 
 /** By its id: the folder of the devices may be taken away. */
@@ -37,6 +39,9 @@ export default definePlugin({
   async activate(ctx) {
     const { clock, ids, log, scope, settings } = ctx;
     const tables = new Lookout(ctx.db<NotifyTables>());
+    // By which deliveries are sent and written down: that nothing was due is no news to the sender itself.
+    const own = new Lookout(ctx.db<NotifyTables>());
+    const isQuiet = tables.quiet();
     const build = ctx.services.use(BuildInfo);
     const source = ctx.services.maybe(NoticeSource);
     const types = new ContributedTypes(ctx.extend.open(ChannelTypes), log);
@@ -49,12 +54,19 @@ export default definePlugin({
       if (target === undefined) {
         return origin;
       }
+      if ('act' in target) {
+        const path = settings.get<string>('notify.act_path');
+        return path === '' ? '' : origin + path.replaceAll('{id}', String(target.act));
+      }
+      if ('chart' in target) {
+        return `${origin}${pagePath}/${links.sign({ incident: target.chart }, clock.now())}/chart.png`;
+      }
       const path = settings.get<string>('incident' in target ? 'notify.incident_path' : 'notify.incidents_path');
       return origin + path.replaceAll('{id}', 'incident' in target ? String(target.incident) : '').replaceAll('{token}', links.sign(target, clock.now()));
     };
     const knowledge = new Knowledge({ source, devices: ctx.services.maybe(DeviceDirectory), findings: ctx.services.maybe(Investigations), clock, log });
     const sender = new Sender({
-      ...{ tables, types, addresses, linkOf, knowledge, clock, log },
+      ...{ tables: own, types, addresses, linkOf, knowledge, clock, log },
       fetch: (url, request) => ctx.fetch(url, request),
       uuid: () => ids.uuid(),
       random: () => Number.parseInt(Buffer.from(ids.token(4), 'base64url').toString('hex'), 16) / 2 ** 32,
@@ -68,7 +80,7 @@ export default definePlugin({
     // So that the first one is not taken for the beginning of the counter.
     ['sent', 'failed', 'folded', 'overtaken'].forEach((result) => outcomes.add(0, { result }));
     const publisher = new OutcomePublisher({
-      ...{ tables, source, clock, log },
+      ...{ tables: own, source, clock, log },
       announce: (outcome) => ctx.events.emit(NotificationFinished, outcome),
       outcomes,
     });
@@ -79,7 +91,7 @@ export default definePlugin({
     const pages = new Pages({ tables, links, knowledge, linkOf, clock });
     const repeats = new Repeats({ tables, source, clock, ids });
     const health = new ChannelHealth(tables, ctx.metrics.gauge('channel_failing', '1 while deliveries to the channel fail.', ['channel_id', 'channel']));
-    ctx.http.routes([...channelRoutes(channels, tests), ...deliveryRoutes(deliveries), pageRoute(pages)]);
+    ctx.http.routes([...channelRoutes(channels, tests), ...deliveryRoutes(deliveries), ...pageRoutes(pages)]);
 
     /** What storage cannot take now is done the next time. */
     const retried = (what: string, work: () => Promise<void>) => async (): Promise<void> => {
@@ -94,14 +106,21 @@ export default definePlugin({
     };
     const bringSettings = retried('create the channels that settings bring', () => createSettingsChannels({ tables, settings, clock, ids }));
     let isWaiting = true;
-    const sendDue = tables.whileStirred(async () => (isWaiting = await sender.sendDue()));
+    const sendDue = tables.whileStirred(async () => (isWaiting = await sender.sendDue(isQuiet())), own);
     // What waits may become late, which is an outcome, too.
-    const publishEnded = tables.whileStirred(async () => (await publisher.publish()) || isWaiting);
+    const publishEnded = tables.whileStirred(async () => (await publisher.publish()) || isWaiting, own);
     const send = retried('send notifications', sendDue);
     const publish = retried('publish outcomes of deliveries', publishEnded);
     const expire = retried('remove expired deliveries', () => removeExpired(tables, clock));
     const measure = retried('measure the channels', () => health.measure());
-    const repeat = retried('repeat what burns on', () => repeats.repeat());
+    let repeatAt = -Infinity;
+    const repeat = retried('repeat what burns on', async () => {
+      const now = clock.monotonic();
+      if (now >= repeatAt) {
+        repeatAt = now + mostRepeatMs;
+        repeatAt = now + Math.min(mostRepeatMs, await repeats.repeat());
+      }
+    });
     settingsChannels.forEach(({ setting }) => settings.watch(setting, bringSettings));
     scope.defer('wait for what is being sent', () => sender.settled());
     scope.interval('send', sendEveryMs, send);

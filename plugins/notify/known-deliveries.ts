@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 
 import type { Channel } from './channel.ts';
 import type { Notice } from './contract.ts';
-import type { NewDelivery } from './delivery-store.ts';
+import type { NewDelivery } from './new-delivery.ts';
 import { isUnfinished } from './delivery-conditions.ts';
 import type { Notify } from './tables.ts';
 

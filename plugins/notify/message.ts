@@ -1,6 +1,7 @@
 import type { DeviceEntry } from '../device/contract.ts';
 import { againstThreshold, factsOf, lastingOf, nameOf, type Surroundings } from './briefing.ts';
 import { renderTemplate } from './channel-template.ts';
+import { chartPng } from './chart-png.ts';
 import type { ChannelMessage, MessageEntry, Notice, NoticeIncident, Severity } from './contract.ts';
 import { sharedOf } from './grouping.ts';
 import { oneLine, withoutControls } from './plain-text.ts';
@@ -12,8 +13,11 @@ export const severities: readonly Severity[] = ['info', 'warning', 'critical'];
 /** What a link leads to. */
 export type Target = { readonly incident: number } | { readonly digest: string };
 
-/** Makes links that work for those who get the message; undefined: to all incidents. */
-export type LinkOf = (target: Target | undefined) => string;
+/** Beside the pages themselves: where an incident is acknowledged and silenced by who signs in, and its chart as a picture. */
+export type Place = Target | { readonly act: number } | { readonly chart: number };
+
+/** Makes links that work for those who get the message; undefined: to all incidents. Empty: leads nowhere. */
+export type LinkOf = (place: Place | undefined) => string;
 
 const words = { firing: 'FIRING', resolved: 'RESOLVED', reminder: 'STILL FIRING' } as const;
 const longestTitle = 300;
@@ -27,7 +31,7 @@ const mostSteps = 4;
 export function incidentMessage(
   deliveryId: string,
   entry: MessageEntry,
-  { link, template, around }: { readonly link: string; readonly template: string | undefined; readonly around: Surroundings },
+  { link, act = '', chart = '', template, around }: IncidentLinks & { readonly template: string | undefined; readonly around: Surroundings },
 ): ChannelMessage {
   const { kind, incident } = entry;
   const title = headline(entry, around.host);
@@ -36,11 +40,21 @@ export function incidentMessage(
   const facts = factsOf(entry, around);
   const steps = kind === 'resolved' ? [] : (around.background?.steps ?? []).slice(0, mostSteps);
   const templated = made !== undefined && 'text' in made;
+  const hour = around.background?.hour;
   return {
     ...{ delivery_id: deliveryId, kind, severity: incident.severity, title, link, incident, about, facts, steps, templated },
     tone: kind === 'resolved' ? 'good' : incident.severity,
     lines: templated ? withoutControls(made.text).split('\n') : linesOf({ about, facts, steps }),
+    ...(kind !== 'resolved' && act !== '' && { act }),
+    ...(hour !== undefined && chart !== '' && { chart: { link: chart, png: () => chartPng(hour, incident.threshold) } }),
   };
+}
+
+/** Where a message about one incident leads. */
+export interface IncidentLinks {
+  readonly link: string;
+  readonly act?: string;
+  readonly chart?: string;
 }
 
 export interface DigestContents {

@@ -16,7 +16,7 @@ export interface OutcomePublisherParts {
 /** Batches in one go; what is beyond them comes the next time. */
 const mostBatches = 10;
 
-const batch = 500;
+const batch = 200;
 const mostAtOnce = 50;
 const firstWaitMs = 1_000;
 const longestWaitMs = 60_000;
@@ -83,8 +83,27 @@ export class OutcomePublisher {
     return fresh.length;
   }
 
-  /** Incidents side by side, the outcomes of one in their order. */
+  /** In one go where the source takes that; else incidents side by side, the outcomes of one in their order. */
   async #recordAll(rows: readonly Delivery[]): Promise<number> {
+    const { source, tables } = this.#parts;
+    if (rows.length > 1 && this.#refused.size === 0) {
+      try {
+        await source.get().record(rows.map(outcomeOf));
+        await tables.write((tx) =>
+          new OutcomeStore(tx).markSent(
+            'recorded',
+            rows.map(({ seq }) => seq),
+          ),
+        );
+        return rows.length;
+      } catch (error) {
+        this.#parts.log.debug({ event: 'notify.outcomes_not_recorded', cause: messageOf(error) }, 'could not record many outcomes at once; one by one now');
+      }
+    }
+    return await this.#recordEach(rows);
+  }
+
+  async #recordEach(rows: readonly Delivery[]): Promise<number> {
     const byIncident = new Map<number, Delivery[]>();
     for (const row of rows) {
       byIncident.set(row.incident_id, [...(byIncident.get(row.incident_id) ?? []), row]);
@@ -119,7 +138,7 @@ export class OutcomePublisher {
       return false;
     }
     try {
-      await source.get().record(outcome);
+      await source.get().record([outcome]);
     } catch (error) {
       const times = (refused?.times ?? 0) + 1;
       this.#refused.set(row.seq, { times, until: clock.monotonic() + Math.min(firstWaitMs * 2 ** (times - 1), longestWaitMs) });

@@ -20,11 +20,17 @@ const escaped = (text: string): string =>
 const document = (title: string, body: string): string =>
   `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><meta name="robots" content="noindex"><title>${escaped(title)}</title><style>${style}</style></head><body>${body}</body></html>`;
 
+export interface PageParts {
+  readonly hour?: Background['hour'];
+  readonly threshold?: number | undefined;
+  /** Its instances, where they are several. */
+  readonly list?: List | undefined;
+  /** Where it is acted on; empty: nowhere. */
+  readonly act: string;
+}
+
 /** One message as a page: what is known, how it went in the last hour, and what to do. */
-export function messagePage(
-  { title, tone, about, facts, steps }: ChannelMessage,
-  { hour, threshold, list }: { readonly hour?: Background['hour']; readonly threshold?: number | undefined; readonly list?: List | undefined },
-): string {
+export function messagePage({ title, tone, about, facts, steps }: ChannelMessage, { hour, threshold, list, act }: PageParts): string {
   const rows = facts.map(({ name, text }) => `<tr><th scope="row">${escaped(name)}</th><td>${linked(text)}</td></tr>`);
   return document(
     title,
@@ -35,7 +41,8 @@ export function messagePage(
       rows.length === 0 ? '' : `<table>${rows.join('')}</table>`,
       steps.length === 0 ? '' : `<h2>What to do</h2><ol>${steps.map((step) => `<li>${escaped(step)}</li>`).join('')}</ol>`,
       list === undefined ? '' : `<h2>${list.total} instances of the last day</h2>${listOf(list)}`,
-      '<footer>This page can only be read. Its link expires a week after it was sent; to acknowledge or silence, sign in.</footer>',
+      act === '' ? '' : `<p><a href="${escaped(act)}">Acknowledge, silence, or extend its silence</a> (signed in)</p>`,
+      '<footer>This page can only be read. Its link expires a week after it was sent.</footer>',
     ].join('\n'),
   );
 }

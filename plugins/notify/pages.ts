@@ -2,9 +2,10 @@ import { byteRoute, type Clock, type RouteDeclaration, SvcError, type Tables } f
 import { Type } from 'typebox';
 
 import { againstThreshold, clockOf, labelsOf } from './briefing.ts';
+import { chartPng } from './chart-png.ts';
 import type { NoticeInstances } from './contract.ts';
 import type { Knowledge } from './knowledge.ts';
-import { digestMessage, incidentMessage, type LinkOf } from './message.ts';
+import { digestMessage, incidentMessage, type LinkOf, type Target } from './message.ts';
 import { NoticeStore } from './notice-store.ts';
 import type { PageLinks } from './page-link.ts';
 import { type Listed, listPage, messagePage, notePage, pagePolicy } from './page-html.ts';
@@ -33,6 +34,22 @@ export class Pages {
 
   /** As HTML. */
   async show(token: string, from: number): Promise<string> {
+    const target = this.#opened(token);
+    return 'incident' in target ? await this.#incident(target.incident, from) : await this.#digest(target.digest, from);
+  }
+
+  /** What was measured in the last hour, as PNG. */
+  async chart(token: string): Promise<Buffer> {
+    const target = this.#opened(token);
+    const around = 'incident' in target ? await this.#parts.knowledge.aroundId(target.incident) : undefined;
+    const { hour, incident } = around?.background ?? {};
+    if (hour === undefined) {
+      throw new SvcError('not_found', 'there is no chart of this: nothing was measured of it in the last hour');
+    }
+    return chartPng(hour, incident?.threshold);
+  }
+
+  #opened(token: string): Target {
     const { links, clock } = this.#parts;
     const opened = links.open(token, clock.now());
     switch (opened.result) {
@@ -41,7 +58,7 @@ export class Pages {
       case 'expired':
         throw new SvcError('not_found', 'the link has expired: links in messages open for a week; sign in to see the incident', { status: 410 });
       case 'open':
-        return 'incident' in opened.target ? await this.#incident(opened.target.incident, from) : await this.#digest(opened.target.digest, from);
+        return opened.target;
     }
   }
 
@@ -55,7 +72,8 @@ export class Pages {
     const message = incidentMessage('', { kind, incident }, { link: '', template: undefined, around });
     const instances = await this.#parts.knowledge.instances(id, { from, limit: mostListed });
     const list = instances && instances.total > 1 ? { items: instances.items.map(itemOf), from, total: instances.total } : undefined;
-    return messagePage(message, { ...(hour && { hour }), threshold: incident.threshold, list });
+    const act = kind === 'resolved' ? '' : this.#parts.linkOf({ act: id });
+    return messagePage(message, { ...(hour && { hour }), threshold: incident.threshold, list, act });
   }
 
   async #digest(delivery: string, from: number): Promise<string> {
@@ -82,14 +100,26 @@ const itemOf = ({ labels, state, value, since }: NoticeInstances['items'][number
   more: `${state}, ${value === undefined ? '' : `${againstThreshold(value, undefined)}, `}since ${clockOf(since)}`,
 });
 
-export const pageRoute = (pages: Pages): RouteDeclaration =>
+const token = Type.Object({ token: Type.String({ maxLength: 300, pattern: '^[A-Za-z0-9_-]+\\.[A-Za-z0-9_-]+$' }) });
+
+export const pageRoutes = (pages: Pages): readonly RouteDeclaration[] => [
+  byteRoute({
+    method: 'GET',
+    path: `${pagePath}/{token}/chart.png`,
+    access: 'public',
+    summary: 'What an incident measured in the last hour, as the picture of a message',
+    params: token,
+    produces: 'image/png',
+    errors: ['not_found', 410],
+    handle: ({ params }) => pages.chart(params.token),
+  }),
   byteRoute({
     method: 'GET',
     path: `${pagePath}/{token}`,
     access: 'public',
     summary: 'The page that a link in a message opens: one incident, or all that the message was about',
     description: 'To be read only. The token is signed, names one page, and expires after a week.',
-    params: Type.Object({ token: Type.String({ maxLength: 300, pattern: '^[A-Za-z0-9_-]+\\.[A-Za-z0-9_-]+$' }) }),
+    params: token,
     query: Type.Object({ from: Type.Optional(Type.Integer({ minimum: 0, maximum: 1_000_000, description: 'begins the list after so many' })) }),
     produces: 'text/html; charset=utf-8',
     errors: ['not_found', 'unavailable', 410],
@@ -98,4 +128,5 @@ export const pageRoute = (pages: Pages): RouteDeclaration =>
       setHeader('content-security-policy', pagePolicy);
       return pages.show(params.token, query.from ?? 0);
     },
-  });
+  }),
+];

@@ -29,11 +29,13 @@ export class Repeats {
     this.#parts = parts;
   }
 
-  async repeat(): Promise<void> {
+  /** Resolves with the milliseconds until the next one is due. */
+  async repeat(): Promise<number> {
     const { tables, source, clock } = this.#parts;
     if (!source.available) {
-      return;
+      return 0;
     }
+    let nextMs = Infinity;
     const channels = (await new ChannelStore(tables.read).all()).map(channelOf).filter(({ enabled, grouping: { repeatMs } }) => enabled && repeatMs > 0);
     for (const channel of channels) {
       const before = clock.now() - channel.grouping.repeatMs;
@@ -46,7 +48,14 @@ export class Repeats {
       for (const { group_key: group, sent_at: sentAt } of due) {
         await this.#repeatGroup(channel, group, sentAt);
       }
+      const { first } = await tables.read
+        .selectFrom('notify_groups')
+        .select((is) => is.fn.min<number | null>('sent_at').as('first'))
+        .where('channel_id', '=', channel.id)
+        .executeTakeFirstOrThrow();
+      nextMs = first === null ? nextMs : Math.min(nextMs, Math.max(0, first + channel.grouping.repeatMs - clock.now()));
     }
+    return nextMs;
   }
 
   /** A group of which nothing burns is forgotten. */

@@ -5,7 +5,7 @@ import { DeliveryStore } from './delivery-store.ts';
 import { SendSchedule } from './send-schedule.ts';
 import { StateStore } from './state-store.ts';
 
-export interface SenderParts extends Omit<ChannelSenderParts, 'owner' | 'finished'> {
+export interface SenderParts extends Omit<ChannelSenderParts, 'owner' | 'finished' | 'diverted'> {
   /** Tells this process and this generation of the plugin from all others. */
   readonly process: string;
   readonly generation: string;
@@ -29,7 +29,8 @@ export class Sender {
 
   constructor(parts: SenderParts) {
     const owner = `${parts.process}/${parts.generation}`;
-    this.#parts = { ...parts, owner, finished: (id) => this.#listeners.forEach((listener) => listener(id)) };
+    const diverted = (channel: number): void => this.#channels.get(channel)?.roused();
+    this.#parts = { ...parts, owner, diverted, finished: (id) => this.#listeners.forEach((listener) => listener(id)) };
   }
 
   /** Called with the id of each delivery that has ended by a try. */
@@ -45,8 +46,8 @@ export class Sender {
     this.#channels.get(channel)?.hurried();
   }
 
-  /** Begins to send whatever is due; whether anything is queued or being sent. */
-  async sendDue(): Promise<boolean> {
+  /** Begins to send whatever is due; whether anything is queued or being sent. `isQuiet`: nothing else has written to the queue for a while. */
+  async sendDue(isQuiet = false): Promise<boolean> {
     const { tables, signal } = this.#parts;
     if (signal.aborted) {
       return false;
@@ -56,7 +57,7 @@ export class Sender {
     const waiting = new Set([...(await new DeliveryStore(tables.read).waitingChannels()), ...unsaved]);
     for (const id of waiting) {
       const channel = await this.#channel(id);
-      if (!this.#busy.has(id) && this.#busy.size < mostBusy && channel.mayGoOn) {
+      if (!this.#busy.has(id) && this.#busy.size < mostBusy && channel.mayGoOn(isQuiet)) {
         this.#busy.set(
           id,
           this.#drain(channel).finally(() => this.#busy.delete(id)),

@@ -30,21 +30,11 @@ const source = {
     burning: async () => [],
     background: async () => undefined,
     instances: async () => ({ items: [], total: 0 }),
-    async record({
-      delivery_id: delivery,
-      notice_id: notice,
-      channel_id: channel,
-      result,
-    }: {
-      delivery_id: string;
-      notice_id: string;
-      channel_id: number;
-      result: string;
-    }) {
+    async record(outcomes: readonly { delivery_id: string; notice_id: string; channel_id: number; result: string }[]) {
       await ledger.write((tx) =>
         tx
           .insertInto('ledger_outcomes')
-          .values({ delivery, notice, channel, result })
+          .values(outcomes.map(({ delivery_id: delivery, notice_id: notice, channel_id: channel, result }) => ({ delivery, notice, channel, result })))
           .onConflict((conflict) => conflict.columns(['delivery', 'result']).doNothing())
           .execute(),
       );

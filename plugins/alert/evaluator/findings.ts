@@ -1,4 +1,4 @@
-import { type Logger, messageOf, timestamp } from 'svc/sdk';
+import { isSvcError, type Logger, messageOf, timestamp } from 'svc/sdk';
 
 import { countFire } from '../gates/gates.ts';
 import { type GateInputs, isMuted, review } from '../gates/review.ts';
@@ -13,6 +13,7 @@ import type { AlertSeries } from './alert-series.ts';
 import type { Instance, Row } from './instance.ts';
 import { movesOf } from './moves.ts';
 import type { Stale } from './stale-instances.ts';
+import { inTurns } from './turns.ts';
 
 /** What one evaluation of one rule has found. */
 export interface Finding {
@@ -51,10 +52,16 @@ export interface FindingsParts {
 const mostInTransaction = 100;
 const mostSteps = 50;
 
+interface Waiting {
+  readonly finding: Finding;
+  readonly done: () => void;
+  readonly fail: (error: unknown) => void;
+}
+
 /** What evaluations have found, on its way into instances, incidents and notices. */
 export class Findings {
   readonly #parts: FindingsParts;
-  #waiting: { readonly finding: Finding; readonly done: () => void; readonly fail: (error: unknown) => void }[] = [];
+  #waiting: Waiting[] = [];
   #storing: Promise<void> | undefined;
 
   constructor(parts: FindingsParts) {
@@ -81,26 +88,36 @@ export class Findings {
   }
 
   async #storeAll(): Promise<void> {
-    const { isCurrent, log } = this.#parts;
     // Answers of one batch come in the same tick of the event loop, and take more steps to here where something has ceased to fire.
     for (let step = 0; step < mostSteps; step++) {
       await Promise.resolve();
     }
     while (this.#waiting.length > 0) {
-      const batch = this.#waiting.splice(0, mostInTransaction);
-      try {
-        await this.#apply(batch.map(({ finding }) => finding).filter(({ rule }) => isCurrent(rule)));
-        batch.forEach(({ done }) => done());
-      } catch (error) {
-        log.warn(
-          { event: 'alert.findings_not_stored', cause: messageOf(error), rules: batch.length },
-          'could not store what alert rules found; found again at their next evaluation',
-        );
-        batch.forEach(({ fail }) => fail(error));
-      }
+      await this.#storeBatch(this.#waiting.splice(0, mostInTransaction));
     }
     // In the same step as the look for more: what comes later begins anew.
     this.#storing = undefined;
+  }
+
+  /** What one of them found may be what cannot be stored: then each is stored by itself. */
+  async #storeBatch(batch: readonly Waiting[]): Promise<void> {
+    const { isCurrent, log } = this.#parts;
+    try {
+      await this.#apply(batch.map(({ finding }) => finding).filter(({ rule }) => isCurrent(rule)));
+      batch.forEach(({ done }) => done());
+    } catch (error) {
+      if (batch.length > 1 && !(isSvcError(error) && error.code === 'unavailable')) {
+        for (const one of batch) {
+          await this.#storeBatch([one]);
+        }
+        return;
+      }
+      log.warn(
+        { event: 'alert.findings_not_stored', cause: messageOf(error), rules: batch.map(({ finding }) => finding.rule.rule_key).slice(0, 5) },
+        'could not store what alert rules found; found again at their next evaluation',
+      );
+      batch.forEach(({ fail }) => fail(error));
+    }
   }
 
   /** One transaction of the ledger. */
@@ -110,13 +127,16 @@ export class Findings {
       const inputs = gateInputs();
       const turns = findings.flatMap((finding) => turnsOf(finding, draft, inputs.cooldownMs));
       draft.addResolved(await ledger.resolvedWith(turns.filter(({ joined }) => joined.length > 0).map(({ group }) => group)));
-      turns.filter(({ joined }) => joined.length === 0).forEach((turn) => this.#shrink(turn, draft, inputs));
+      await inTurns(
+        turns.filter(({ joined }) => joined.length === 0),
+        (turn) => this.#shrink(turn, draft, inputs),
+      );
       // The worst first, so that what they inhibit finds them.
-      turns
-        .filter(({ joined }) => joined.length > 0)
-        .sort((a, b) => rankOf(a.finding.rule) - rankOf(b.finding.rule))
-        .forEach((turn) => this.#grow(turn, draft, inputs));
-      review(draft, draft.changedKeys, inputs);
+      await inTurns(
+        turns.filter(({ joined }) => joined.length > 0).sort((a, b) => rankOf(a.finding.rule) - rankOf(b.finding.rule)),
+        (turn) => this.#grow(turn, draft, inputs),
+      );
+      await inTurns(draft.changedKeys, (key) => review(draft, [key], inputs));
     });
     findings.forEach((finding) => alerts.update(finding));
   }

@@ -3,21 +3,22 @@ import type { Draft } from '../incident/draft.ts';
 import { evaluator, type Incident, isUnnotified } from '../incident/incident.ts';
 import type { Ledger } from '../incident/ledger.ts';
 import { unsilence } from '../incident/transitions.ts';
+import { inTurns } from './turns.ts';
 
 /** What time alone brings about: silences end, gates open, reminders are due. */
 export function sweep(ledger: Ledger, now: number, gateInputs: GateInputs): Promise<void> {
-  return ledger.transact((draft) => {
+  return ledger.transact(async (draft) => {
     const waiting: string[] = [];
     for (const incident of ledger.live.values()) {
       if (incident.status === 'silenced' && incident.silenced_until !== null && incident.silenced_until <= now) {
         const open = draft.apply(unsilence(incident, evaluator, 'silence_expired', now))!;
         remindAfterSilence(draft, open, gateInputs);
         waiting.push(open.dedupe_key);
-      } else if (concernsGates(incident, ledger.hasNews(incident.dedupe_key))) {
+      } else if (concernsGates(incident, ledger.hasNews(incident.dedupe_key), gateInputs)) {
         waiting.push(incident.dedupe_key);
       }
     }
-    review(draft, waiting, gateInputs);
+    await inTurns(waiting, (key) => review(draft, [key], gateInputs));
   });
 }
 

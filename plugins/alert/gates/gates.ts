@@ -51,10 +51,13 @@ export function decide(incident: Incident, view: GateView): Decision | undefined
 
 /** A critical incident that stays unacknowledged for long. */
 function remind(incident: Incident, view: GateView): Decision | undefined {
-  const { severity, notified_at: notified } = incident;
-  const due = severity === 'critical' && notified !== null && view.reminderMs > 0 && view.steady - notified >= view.reminderMs;
-  return due && view.silencedBy(incident) === undefined ? { kind: 'notify', notice: 'reminder', again: true } : undefined;
+  return isReminderDue(incident, view) && view.silencedBy(incident) === undefined ? { kind: 'notify', notice: 'reminder', again: true } : undefined;
 }
+
+export const isReminderDue = (
+  { severity, notified_at: notified }: Pick<Incident, 'severity' | 'notified_at'>,
+  { steady, reminderMs }: Pick<GateView, 'steady' | 'reminderMs'>,
+): boolean => severity === 'critical' && notified !== null && reminderMs > 0 && steady - notified >= reminderMs;
 
 function silenceGate(incident: Incident, { silencedBy, steady }: GateView): Suppression | undefined {
   const silence = silencedBy(incident);

@@ -1,7 +1,7 @@
 import { type Instance, isBurning } from '../evaluator/instance.ts';
 import type { Draft } from '../incident/draft.ts';
 import { evaluator, type Incident, isUnnotified } from '../incident/incident.ts';
-import { decide, type GateView } from './gates.ts';
+import { decide, type GateView, isReminderDue } from './gates.ts';
 
 /** What a silence by label looks at. */
 export type Mutable = Pick<Incident, 'rule_key' | 'severity' | 'scope_type' | 'scope_id' | 'device_id' | 'labels'>;
@@ -87,5 +87,5 @@ function silenceOfAll(draft: Draft, incident: Incident, { silencedBy }: GateInpu
 }
 
 /** Whether the gates can decide anything new: cheap, because it is asked of all incidents at every tick. */
-export const concernsGates = (incident: Incident, hasNews: boolean): boolean =>
-  incident.status === 'open' && (hasNews || isUnnotified(incident) || incident.severity === 'critical');
+export const concernsGates = (incident: Incident, hasNews: boolean, gateInputs: Pick<GateInputs, 'steady' | 'reminderMs'>): boolean =>
+  incident.status === 'open' && (hasNews || isUnnotified(incident) || isReminderDue(incident, gateInputs));

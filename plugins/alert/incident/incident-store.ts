@@ -80,18 +80,9 @@ export class IncidentStore {
     return { items: rows.slice(0, page.limit), total, more: rows.length > page.limit };
   }
 
-  /** What became of a delivery; repeating it changes nothing. */
-  record(outcome: Outcome, at: number): Promise<void> {
-    const { incident_id: id, channel_id, channel_name, kind, result, attempts, error, notice_id } = outcome;
-    const sent = result === 'sent' || result === 'folded';
-    return this.#append(id, {
-      type: sent ? 'notification_sent' : 'notification_failed',
-      message: `${kind} ${endings[result]} ${channel_name}${error === undefined ? '' : `: ${error}`}`.slice(0, 2_000),
-      actor: { type: 'system', id: 'notifier', name: 'notifier' },
-      data: { channel_id, channel_name, kind, result, attempts, notice_id, ...(error !== undefined && { error }) },
-      deliveryId: outcome.delivery_id,
-      at,
-    });
+  /** What became of deliveries, in their order; repeating it changes nothing. */
+  record(outcomes: readonly Outcome[], at: number): Promise<void> {
+    return this.#append(outcomes.map((outcome) => rowOfOutcome(outcome, at)));
   }
 
   /** First line of what the investigator has written about one firing, by its newest look. */
@@ -103,24 +94,23 @@ export class IncidentStore {
 
   diagnose(id: number, { message, data, by, seq, look = 1 }: Diagnosis & { readonly seq: number }, at: number): Promise<void> {
     const actor = { type: 'agent', id: by, name: by } as const;
-    return this.#append(id, { type: 'ai_initial_diagnosis', message: message.slice(0, 4_000), actor, data, deliveryId: diagnosisId(id, seq, look), at });
+    const deliveryId = diagnosisId(id, seq, look);
+    return this.#append([{ incidentId: id, type: 'ai_initial_diagnosis', message: message.slice(0, 4_000), actor, data, deliveryId, at }]);
   }
 
-  async #append(
-    incidentId: number,
-    row: Pick<EventRow, 'type' | 'message'> & {
-      readonly actor: { readonly type: EventRow['actor_type']; readonly id: string; readonly name: string };
-      readonly data: object;
-      readonly deliveryId: string;
-      readonly at: number;
-    },
-  ): Promise<void> {
-    const { type, message, actor, data, deliveryId, at } = row;
-    // The incident may be gone by now, and then so is its timeline.
+  async #append(rows: readonly Appended[]): Promise<void> {
+    const json = JSON.stringify(
+      rows.map(({ incidentId, type, message, actor, data, deliveryId, at }) => [
+        ...[incidentId, type, message, actor.type, actor.id, actor.name, JSON.stringify(data), deliveryId, at],
+      ]),
+    );
+    // An incident may be gone by now, and then so is its timeline.
     await this.#tables.write((tx) =>
       sql`insert into alert_events (incident_id, type, status_after, severity, message, actor_type, actor_id, actor_name, data, delivery_id, created_at)
-        select id, ${type}, status, severity, ${message}, ${actor.type}, ${actor.id}, ${actor.name}, ${JSON.stringify(data)}, ${deliveryId}, ${at}
-        from alert_incidents where id = ${incidentId} on conflict (delivery_id) do nothing`.execute(tx),
+        select incident.id, said.value ->> 1, incident.status, incident.severity, said.value ->> 2, said.value ->> 3, said.value ->> 4, said.value ->> 5, said.value ->> 6, said.value ->> 7, said.value ->> 8
+        from json_each(${json}) as said cross join alert_incidents as incident on incident.id = said.value ->> 0 where true order by said.key on conflict (delivery_id) do nothing`.execute(
+        tx,
+      ),
     );
   }
 
@@ -173,6 +163,26 @@ export class IncidentStore {
       removed += Number(numAffectedRows);
     }
   }
+}
+
+interface Appended extends Pick<EventRow, 'type' | 'message'> {
+  readonly incidentId: number;
+  readonly actor: { readonly type: EventRow['actor_type']; readonly id: string; readonly name: string };
+  readonly data: object;
+  readonly deliveryId: string;
+  readonly at: number;
+}
+
+function rowOfOutcome({ incident_id: id, delivery_id, channel_id, channel_name, kind, result, attempts, error, notice_id }: Outcome, at: number): Appended {
+  return {
+    incidentId: id,
+    type: result === 'sent' || result === 'folded' ? 'notification_sent' : 'notification_failed',
+    message: `${kind} ${endings[result]} ${channel_name}${error === undefined ? '' : `: ${error}`}`.slice(0, 2_000),
+    actor: { type: 'system', id: 'notifier', name: 'notifier' },
+    data: { channel_id, channel_name, kind, result, attempts, notice_id, ...(error !== undefined && { error }) },
+    deliveryId: delivery_id,
+    at,
+  };
 }
 
 const endings: Readonly<Record<Outcome['result'], string>> = {

@@ -180,6 +180,11 @@ export async function storeReadings(tx: Db, instances: readonly Instance[]): Pro
     from json_each(${json}) as read where alert_instances.dedupe_key = read.value ->> 0`.execute(tx);
 }
 
+export async function incidentsById(read: Db, ids: readonly number[]): Promise<readonly IncidentRow[]> {
+  const found = await sql<IncidentRow>`select * from alert_incidents where id in (select value from json_each(${JSON.stringify(ids)}))`.execute(read);
+  return found.rows;
+}
+
 export async function incidentsByKey(read: Db, keys: readonly string[]): Promise<readonly IncidentRow[]> {
   const found = await sql<IncidentRow>`select * from alert_incidents where dedupe_key in (select value from json_each(${JSON.stringify(keys)}))`.execute(read);
   return found.rows;

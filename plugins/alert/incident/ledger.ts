@@ -9,6 +9,7 @@ import { type Incident, isActive, isUnnotified } from './incident.ts';
 import {
   changedIncidents,
   incidentOf,
+  incidentsById,
   incidentsByKey,
   insertEvents,
   insertIncidents,
@@ -151,12 +152,18 @@ export class Ledger {
     return row && incidentOf(row);
   }
 
-  /** After a channel was sent the end of an incident: what was notified before it holds no later firing back. */
-  endCooldown(id: number): Promise<void> {
+  /** After channels were sent the end of incidents: what was notified before it holds no later firing back. */
+  endCooldown(ids: readonly number[]): Promise<void> {
     return this.transact(async (draft) => {
-      const incident = await this.byId(id);
-      if (incident !== undefined && incident.notified_at !== null && (!isActive(incident) || isUnnotified(incident))) {
-        draft.setIncident({ ...incident, notified_at: null });
+      const live = ids.flatMap((id) => this.#live.get(this.#ids.get(id) ?? '') ?? []);
+      const over = await incidentsById(
+        this.#parts.tables.read,
+        ids.filter((id) => !this.#ids.has(id)),
+      );
+      for (const incident of [...live, ...over.map(incidentOf)]) {
+        if (incident.notified_at !== null && (!isActive(incident) || isUnnotified(incident))) {
+          draft.setIncident({ ...incident, notified_at: null });
+        }
       }
     });
   }
@@ -204,26 +211,31 @@ export class Ledger {
     }
     const next = touched.map((incident) => ({ ...incident, version: incident.version + 1 }));
     const fresh = next.filter(({ id }) => id === 0);
-    const ids: ReadonlyMap<string, number> = fresh.length === 0 ? new Map() : await insertIncidents(tx, fresh.map(rowOf));
+    const ids = new Map<string, number>();
+    for (const some of parts(fresh)) {
+      (await insertIncidents(tx, some.map(rowOf))).forEach((id, key) => ids.set(key, id));
+    }
     const stored = new Map(next.map((incident) => [incident.dedupe_key, incident.id === 0 ? { ...incident, id: ids.get(incident.dedupe_key)! } : incident]));
-    if (known.length > 0) {
+    for (const some of parts(known)) {
       await replaceIncidents(
         tx,
-        known.map(({ dedupe_key: key }) => rowOf(stored.get(key)!)),
+        some.map(({ dedupe_key: key }) => rowOf(stored.get(key)!)),
       );
     }
-    if (changes.events.length > 0) {
+    for (const some of parts(changes.events)) {
       await insertEvents(
         tx,
-        changes.events.map(({ key, event, status, severity }) => eventRow(stored.get(key)!.id, { event, status, severity, now })),
+        some.map(({ key, event, status, severity }) => eventRow(stored.get(key)!.id, { event, status, severity, now })),
       );
     }
     await storeInstances(tx, changes, now);
-    const notices = changes.notices.map((drafted) => {
-      const { id, version } = stored.get(drafted.key)!;
-      return noticeOf({ ...drafted, incident: { ...drafted.incident, id, version } });
-    });
-    await enqueueNotices(outbox, tx, notices);
+    for (const some of parts(changes.notices)) {
+      const notices = some.map((drafted) => {
+        const { id, version } = stored.get(drafted.key)!;
+        return noticeOf({ ...drafted, incident: { ...drafted.incident, id, version } });
+      });
+      await enqueueNotices(outbox, tx, notices);
+    }
     return stored;
   }
 
@@ -240,6 +252,15 @@ export class Ledger {
   }
 }
 
+/** Rows that are written out as one text: requests have their turn between two of them. */
+const mostAtOnce = 500;
+
+function* parts<T>(all: readonly T[]): Generator<readonly T[]> {
+  for (let from = 0; from < all.length; from += mostAtOnce) {
+    yield all.slice(from, from + mostAtOnce);
+  }
+}
+
 /** What has fired stays listed for a while after it is over. */
 async function storeInstances(tx: Tables<IncidentTables>['read'], { instances }: Changes, now: number): Promise<void> {
   const kept = [...instances.values()].flatMap(({ ruleId, before, instance }) =>
@@ -251,8 +272,8 @@ async function storeInstances(tx: Tables<IncidentTables>['read'], { instances }:
   );
   const listed = new Set(kept.map(({ dedupe_key: key }) => key));
   const gone = [...instances.keys()].filter((key) => !listed.has(key));
-  if (kept.length > 0) {
-    await replaceInstances(tx, kept);
+  for (const some of parts(kept)) {
+    await replaceInstances(tx, some);
   }
   if (gone.length > 0) {
     await removeInstances(tx, gone);

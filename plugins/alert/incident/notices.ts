@@ -24,10 +24,31 @@ export function noticeOf({ kind, incident, again, burning, because }: Omit<Draft
   return { id: `incident-${id}-${seq}-${which}`, kind, fire_seq: seq, incident: burning.length < 2 ? named : { ...named, ...instancesIn(burning) }, pins };
 }
 
+/** Of labels and annotations, which come from afar: what no message could hold must not keep its incident from being stored. */
+const bounds = { entries: 100, name: 200, text: 4_000, all: 60_000 };
+const boundsOfInstance = { entries: 30, name: 200, text: 500, all: 6_000 };
+
+function bounded(map: NoticeIncident['labels'], { entries, name: longestName, text: longestText, all }: typeof bounds): Record<string, string> {
+  const kept: Record<string, string> = {};
+  let left = all;
+  for (const [name, text] of Object.entries(map).slice(0, entries)) {
+    const [shortName, shortText] = [cut(name, longestName), cut(text, longestText)];
+    left -= shortName.length + shortText.length;
+    if (left < 0) {
+      break;
+    }
+    kept[shortName] = shortText;
+  }
+  return kept;
+}
+
+/** Half of a character is none. */
+const cut = (text: string, most: number): string => text.slice(0, most).replaceAll(/\p{Cs}/gu, '\ufffd');
+
 const instancesIn = (burning: readonly Instance[]): Pick<NoticeIncident, 'firing_instances' | 'instances'> => ({
   firing_instances: burning.length,
   instances: burning.slice(0, mostNamed).map(({ labels, reading: { value }, startedAt }) => ({
-    labels,
+    labels: bounded(labels, boundsOfInstance),
     ...(value !== null && { value }),
     since: timestamp(startedAt),
   })),
@@ -36,17 +57,17 @@ const instancesIn = (burning: readonly Instance[]): Pick<NoticeIncident, 'firing
 export const noticeIncidentOf = (incident: Incident): NoticeIncident => ({
   id: incident.id,
   rule_key: incident.rule_key,
-  rule_name: incident.rule_name,
+  rule_name: cut(incident.rule_name, bounds.text),
   severity: incident.severity,
   status: incident.status,
   scope_type: incident.scope_type,
-  scope_id: incident.scope_id,
+  scope_id: cut(incident.scope_id, bounds.name),
   ...(incident.device_id !== null && { device_id: incident.device_id }),
-  summary: incident.summary,
-  labels: incident.labels,
-  annotations: incident.annotations,
+  summary: cut(incident.summary, bounds.text),
+  labels: bounded(incident.labels, bounds),
+  annotations: bounded(incident.annotations, bounds),
   ...(incident.runbook_url !== '' && { runbook_url: incident.runbook_url }),
-  dedupe_key: incident.dedupe_key,
+  dedupe_key: cut(incident.dedupe_key, bounds.text),
   ...(incident.value !== null && { value: incident.value }),
   ...(incident.threshold !== null && { threshold: incident.threshold }),
   fired_at: timestamp(incident.last_fired_at),
@@ -100,9 +121,10 @@ export function deliverNotices(ctx: Pick<PluginContext, 'outbox' | 'clock'>, dis
       attempts,
       backoffMs: 1_000,
       exhausted: async ({ payload }, cause) => {
-        for (const notice of noticesOf(payload)) {
-          await store.record(undelivered(notice, cause), ctx.clock.now());
-        }
+        await store.record(
+          noticesOf(payload).map((notice) => undelivered(notice, cause)),
+          ctx.clock.now(),
+        );
       },
     },
   );
@@ -110,15 +132,16 @@ export function deliverNotices(ctx: Pick<PluginContext, 'outbox' | 'clock'>, dis
 
 export interface Recording {
   readonly store: IncidentStore;
-  readonly ledger: { endCooldown(incidentId: number): Promise<void> };
+  readonly ledger: { endCooldown(incidents: readonly number[]): Promise<void> };
   readonly now: number;
 }
 
-/** What became of a delivery. Once a channel has been sent the end of an incident, the next firing is news: no cooldown holds it back. */
-export async function recordOutcome(outcome: Outcome, { store, ledger, now }: Recording): Promise<void> {
-  await store.record(outcome, now);
-  if (outcome.kind === 'resolved' && (outcome.result === 'sent' || outcome.result === 'folded')) {
-    await ledger.endCooldown(outcome.incident_id);
+/** What became of deliveries. Once a channel has been sent the end of an incident, the next firing is news: no cooldown holds it back. */
+export async function recordOutcomes(outcomes: readonly Outcome[], { store, ledger, now }: Recording): Promise<void> {
+  await store.record(outcomes, now);
+  const over = outcomes.filter(({ kind, result }) => kind === 'resolved' && (result === 'sent' || result === 'folded'));
+  if (over.length > 0) {
+    await ledger.endCooldown([...new Set(over.map(({ incident_id: id }) => id))]);
   }
 }
 

@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto';
 
 import type { ChannelMessage, PostedChannelType } from '../contract.ts';
 import { fitted, markdown, withoutMentions } from '../plain-text.ts';
-import { jsonHeaders, requireUrl, wrongEndpoint } from './hook-address.ts';
+import { isPublic, jsonHeaders, requireUrl, wrongEndpoint } from './hook-address.ts';
 import { errcodeVerdict, type ErrorCodes } from './http-verdict.ts';
 
 const mostBytes = 12_000;
@@ -18,18 +18,29 @@ export const dingtalk: PostedChannelType = {
       throw wrongEndpoint(`has an access_token, as in ${example}`);
     }
   },
-  render({ title, lines, link, tone }, { endpoint, secret }, { now }) {
+  render({ title, lines, link, act, chart, tone }, { endpoint, secret }, { now }) {
     const url = new URL(endpoint);
     if (secret !== '') {
       url.searchParams.set('timestamp', String(now));
       url.searchParams.set('sign', dingtalkSign(now, secret));
     }
     const head = `### <font color="${colours[tone]}">${markdown(title)}</font>`;
-    const text = `${head}\n\n${fitted(lines, mostBytes, link, (line) => `${markdown(line)}  `)}`;
+    const picture = chart !== undefined && isPublic(chart.link) ? `\n\n![the last hour](${chart.link})` : '';
+    const buttons =
+      act === undefined
+        ? { singleTitle: 'Open', singleURL: link }
+        : {
+            btnOrientation: '0',
+            btns: [
+              { title: 'Open', actionURL: link },
+              { title: 'Acknowledge or silence', actionURL: act },
+            ],
+          };
+    const text = `${head}\n\n${fitted(lines, mostBytes, link, (line) => `${markdown(line)}  `)}${picture}`;
     const body =
       link === ''
         ? { msgtype: 'markdown', markdown: { title: withoutMentions(title), text }, at: { atMobiles: [], isAtAll: false } }
-        : { msgtype: 'actionCard', actionCard: { title: withoutMentions(title), text, singleTitle: 'Open', singleURL: link } };
+        : { msgtype: 'actionCard', actionCard: { title: withoutMentions(title), text, ...buttons } };
     return { url: url.href, headers: jsonHeaders, body: JSON.stringify(body) };
   },
   judge: (reply, now) => errcodeVerdict(reply, now, codes),

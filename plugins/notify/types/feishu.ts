@@ -20,9 +20,10 @@ export const feishu: PostedChannelType = {
     { count: 90, per_ms: 60_000 },
   ],
   check: (address) => void requireUrl(address, 'https://open.feishu.cn/open-apis/bot/v2/hook/…'),
-  render({ title, lines, link, tone }, { endpoint, secret }, { now }) {
+  render({ title, lines, link, act, tone }, { endpoint, secret }, { now }) {
     const plain = (content: string) => ({ tag: 'plain_text', content });
     const button = { tag: 'button', text: plain('Open'), url: link, type: tone === 'critical' ? 'danger' : 'primary' };
+    const second = act === undefined ? [] : [{ tag: 'button', text: plain('Acknowledge or silence'), url: act, type: 'default' }];
     const timestamp = String(Math.floor(now / 1000));
     return {
       url: endpoint,
@@ -35,7 +36,7 @@ export const feishu: PostedChannelType = {
           header: { template: colours[tone], title: plain(withoutMentions(title)) },
           elements: [
             { tag: 'div', text: plain(fitted(lines, mostBytes, link, withoutMentions)) },
-            ...(link === '' ? [] : [{ tag: 'action', actions: [button] }]),
+            ...(link === '' ? [] : [{ tag: 'action', actions: [button, ...second] }]),
           ],
         },
       }),

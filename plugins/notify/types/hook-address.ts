@@ -22,4 +22,7 @@ export function wrongSecret(message: string): SvcError {
   return new SvcError('invalid_argument', `secret ${message}`, { details: [{ path: '/secret', message }] });
 }
 
+/** What a platform itself opens, or lets a button lead to: public names only. */
+export const isPublic = (link: string): boolean => URL.canParse(link) && new URL(link).protocol === 'https:' && /\.[a-z]{2,}$/i.test(new URL(link).hostname);
+
 export const jsonHeaders = { 'content-type': 'application/json; charset=utf-8' };

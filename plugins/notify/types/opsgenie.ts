@@ -25,7 +25,7 @@ export const opsgenie: PostedChannelType = {
     }
   },
   render(message, { endpoint, secret }) {
-    const { title, lines, link, severity, incident } = message;
+    const { title, lines, link, act, severity, incident } = message;
     const alerts = `${endpoint.replace(/\/+$/, '')}/v2/alerts`;
     const alias = trackingKey(message);
     const headers = { ...jsonHeaders, authorization: `GenieKey ${secret}` };
@@ -38,7 +38,7 @@ export const opsgenie: PostedChannelType = {
     const body = {
       message: cutToBytes(title, 130),
       alias,
-      description: cutToBytes(withLink(lines, link).join('\n'), 15_000),
+      description: cutToBytes([...withLink(lines, link), ...(act === undefined ? [] : [`To acknowledge or silence: ${act}`])].join('\n'), 15_000),
       details: trackedDetails(message),
       priority: priorities[severity],
       source: 'svc',

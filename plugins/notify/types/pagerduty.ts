@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 
 import type { ChannelMessage, PostedChannelType } from '../contract.ts';
 import { cutToBytes } from '../plain-text.ts';
-import { jsonHeaders, requireUrl, wrongSecret } from './hook-address.ts';
+import { isPublic, jsonHeaders, requireUrl, wrongSecret } from './hook-address.ts';
 import { httpVerdict, jsonReply, strange } from './http-verdict.ts';
 
 const longest = { summary: 1_000, text: 4_000, key: 255 };
@@ -44,7 +44,7 @@ export const pagerduty: PostedChannelType = {
   },
   render(message, { endpoint, secret }, { now }) {
     const stage = stageOf(message);
-    const { title, lines, severity, link, incident } = message;
+    const { title, lines, severity, link, act = '', chart, incident } = message;
     const frame = { routing_key: secret, event_action: stage, dedup_key: trackingKey(message) };
     const payload = {
       summary: cutToBytes(title, longest.summary),
@@ -54,10 +54,13 @@ export const pagerduty: PostedChannelType = {
       ...(incident && { component: incident.scope_type, group: incident.rule_key, class: incident.rule_name }),
       custom_details: { ...trackedDetails(message), text: cutToBytes(lines.join('\n'), longest.text) },
     };
-    const links = [link, incident?.runbook_url ?? '']
-      .map((href, index) => ({ href, text: index === 0 ? 'Open' : 'Runbook' }))
-      .filter(({ href }) => /^https?:/.test(href));
-    const body = stage === 'trigger' ? { ...frame, payload, client: 'svc', ...(link !== '' && { client_url: link }), links } : frame;
+    const links = [
+      { href: link, text: 'Open' },
+      { href: act, text: 'Acknowledge or silence' },
+      { href: incident?.runbook_url ?? '', text: 'Runbook' },
+    ].filter(({ href }) => /^https?:/.test(href));
+    const images = chart !== undefined && isPublic(chart.link) ? { images: [{ src: chart.link, href: link, alt: 'the last hour' }] } : {};
+    const body = stage === 'trigger' ? { ...frame, payload, client: 'svc', ...(link !== '' && { client_url: link }), links, ...images } : frame;
     return { url: endpoint, headers: jsonHeaders, body: JSON.stringify(body) };
   },
   judge(reply, now) {

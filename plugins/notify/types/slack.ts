@@ -1,6 +1,6 @@
 import type { ChannelMessage, PostedChannelType } from '../contract.ts';
 import { fitted, withoutMentions } from '../plain-text.ts';
-import { jsonHeaders, requireUrl } from './hook-address.ts';
+import { isPublic, jsonHeaders, requireUrl } from './hook-address.ts';
 import { excerpt, httpVerdict, strange } from './http-verdict.ts';
 
 /** A section has 3,000 characters at most. */
@@ -20,18 +20,22 @@ export const slack: PostedChannelType = {
     { count: 50, per_ms: 60_000 },
   ],
   check: (address) => void requireUrl(address, 'https://hooks.slack.com/services/T…/B…/…'),
-  render: (message, { endpoint }) => ({
+  render: (message, { endpoint }, { plain }) => ({
     url: endpoint,
     headers: jsonHeaders,
     body: JSON.stringify({
       text: `*${escaped(message.title)}*`,
-      attachments: [{ color: colours[message.tone], blocks: blocksOf(message) }],
+      attachments: [{ color: colours[message.tone], blocks: blocksOf(message, plain) }],
       link_names: false,
       unfurl_links: false,
       unfurl_media: false,
     }),
   }),
   judge(reply, now) {
+    // Above all a chart that it cannot fetch.
+    if (reply.status === 400 && /^invalid_(?:blocks|attachments)/.test(reply.body.trim())) {
+      return { result: 'plain' };
+    }
     const verdict = httpVerdict(reply, now);
     if (verdict !== undefined) {
       return verdict;
@@ -45,7 +49,7 @@ export const slack: PostedChannelType = {
 };
 
 /** What is known, what to do, and a button that leads on. */
-function blocksOf({ lines, link, about, facts, steps, templated, tone }: ChannelMessage): readonly object[] {
+function blocksOf({ lines, link, act, chart, about, facts, steps, templated, tone }: ChannelMessage, plain: boolean): readonly object[] {
   const isPlain = templated || facts.length === 0;
   const text = isPlain
     ? fitted(lines, mostBytes, link, escaped)
@@ -53,10 +57,13 @@ function blocksOf({ lines, link, about, facts, steps, templated, tone }: Channel
   const todo = isPlain ? [] : steps.map((step, index) => `${index + 1}. ${step}`);
   const section = (of: string) => ({ type: 'section', text: { type: 'mrkdwn', text: of, verbatim: true } });
   const style = tone === 'critical' ? { style: 'danger' } : tone === 'good' ? { style: 'primary' } : {};
+  const button = (label: string, url: string) => ({ type: 'button', text: { type: 'plain_text', text: label }, url });
+  const buttons = [...(link === '' ? [] : [{ ...button('Open', link), ...style }]), ...(act === undefined ? [] : [button('Acknowledge or silence', act)])];
   return [
     ...(text === '' ? [] : [section(text)]),
     ...(todo.length === 0 ? [] : [section(`*What to do*\n${fitted(todo, mostBytes - 100, link, escaped)}`)]),
-    ...(link === '' ? [] : [{ type: 'actions', elements: [{ type: 'button', text: { type: 'plain_text', text: 'Open' }, url: link, ...style }] }]),
+    ...(plain || chart === undefined || !isPublic(chart.link) ? [] : [{ type: 'image', image_url: chart.link, alt_text: 'the last hour' }]),
+    ...(buttons.length === 0 ? [] : [{ type: 'actions', elements: buttons }]),
   ];
 }
 

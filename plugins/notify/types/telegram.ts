@@ -1,6 +1,6 @@
 import type { ChannelAddress, ChannelMessage, PostedChannelType } from '../contract.ts';
 import { fitted, withLink, withoutMentions } from '../plain-text.ts';
-import { jsonHeaders, requireUrl, wrongEndpoint, wrongSecret } from './hook-address.ts';
+import { isPublic, jsonHeaders, requireUrl, wrongEndpoint, wrongSecret } from './hook-address.ts';
 import { asked, httpVerdict, jsonReply, platformSaid, strange } from './http-verdict.ts';
 
 /** Texts have 4,096 characters at most, once tags are read. */
@@ -26,10 +26,14 @@ export const telegram: PostedChannelType = {
     }
   },
   shown: (endpoint) => (isChat(endpoint) ? endpoint : undefined),
-  render({ title, lines, link, tone }, address, { plain }) {
+  render({ title, lines, link, act, chart, tone }, address, { plain }) {
     const { base, chat, thread } = partsOf(address);
     const head = plain ? withoutMentions(title) : `${signs[tone]} <b>${escaped(title)}</b>`;
     const rest = fitted(withLink(lines, link), mostBytes - Buffer.byteLength(head) - 1, link, plain ? withoutMentions : escaped);
+    // Buttons may lead to public names only; another link stands in the text.
+    const buttons = [['Open', link] as const, ['Acknowledge or silence', act ?? ''] as const].filter(([, url]) => isPublic(url));
+    // The platform fetches it by itself, and leaves it out where it cannot.
+    const preview = chart !== undefined && isPublic(chart.link) ? { url: chart.link, prefer_large_media: true } : { is_disabled: true };
     return {
       url: `${base}/bot${address.secret}/sendMessage`,
       headers: jsonHeaders,
@@ -37,8 +41,11 @@ export const telegram: PostedChannelType = {
         chat_id: chat,
         ...(thread !== undefined && { message_thread_id: thread }),
         text: `${head}\n${rest}`,
-        ...(!plain && { parse_mode: 'HTML', ...(isPublic(link) && { reply_markup: { inline_keyboard: [[{ text: 'Open', url: link }]] } }) }),
-        link_preview_options: { is_disabled: true },
+        ...(!plain && {
+          parse_mode: 'HTML',
+          ...(buttons.length > 0 && { reply_markup: { inline_keyboard: [buttons.map(([label, url]) => ({ text: label, url }))] } }),
+        }),
+        link_preview_options: preview,
       }),
     };
   },
@@ -89,9 +96,6 @@ function partsOf(address: ChannelAddress): { base: string; chat: string; thread?
 }
 
 const signs: Readonly<Record<ChannelMessage['tone'], string>> = { critical: '🔴', warning: '🟠', info: '🔵', good: '🟢' };
-
-/** Buttons may lead to public names only; another link stands in the text. */
-const isPublic = (link: string): boolean => URL.canParse(link) && new URL(link).protocol === 'https:' && /\.[a-z]{2,}$/i.test(new URL(link).hostname);
 
 const isChat = (text: string): boolean => /^(?:-?\d{1,20}|@\w{4,64})$/.test(text);
 const example = '-1001234567890, @channel or https://api.telegram.org?chat_id=-1001234567890';

@@ -32,10 +32,20 @@ export const signatureOf = (secret: string, unixSeconds: number, body: string): 
 const mostBytes = 200 * 1024;
 
 function bodyOf(message: ChannelMessage, now: number): string {
-  const { kind, incident, entries, count, templated, lines, title, link, facts, steps, group_key: group = kind } = message;
+  const { kind, incident, entries, count, templated, lines, title, link, act, chart, facts, steps, group_key: group = kind } = message;
   const frame = { version: '1', event: kind, sent_at: new Date(now).toISOString() };
   if (incident !== undefined) {
-    return JSON.stringify({ ...frame, ...aboutIncident(incident), title, link, facts, steps, ...(templated && { text: lines.join('\n') }) });
+    return JSON.stringify({
+      ...frame,
+      ...aboutIncident(incident),
+      title,
+      link,
+      ...(act !== undefined && { act_link: act }),
+      ...(chart !== undefined && { chart_link: chart.link }),
+      facts,
+      steps,
+      ...(templated && { text: lines.join('\n') }),
+    });
   }
   const none = { incident: null, rule: null, group_key: group, title, link };
   if (entries === undefined) {

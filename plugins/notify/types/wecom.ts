@@ -20,9 +20,14 @@ export const wecom: PostedChannelType = {
       throw wrongEndpoint(`has a key, as in ${example}`);
     }
   },
-  render({ title, lines, link, tone }, { endpoint }) {
+  render({ title, lines, link, act, tone }, { endpoint }) {
     const head = `**<font color="${colours[tone]}">${markdown(title)}</font>**`;
-    const content = [head, fitted(lines, mostBytes, link, (line) => `> ${markdown(line)}`), ...(link === '' ? [] : [`[Open](${link})`])].join('\n');
+    const content = [
+      head,
+      fitted(lines, mostBytes, link, (line) => `> ${markdown(line)}`),
+      ...(link === '' ? [] : [`[Open](${link})`]),
+      ...(act === undefined ? [] : [`[Acknowledge or silence](${act})`]),
+    ].join('\n');
     return { url: endpoint, headers: jsonHeaders, body: JSON.stringify({ msgtype: 'markdown', markdown: { content } }) };
   },
   judge: (reply, now) => errcodeVerdict(reply, now, codes),

@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict';
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -181,6 +182,8 @@ export class Engine {
   /** Instead of taking what is written of alerts. */
   refuse: (() => Promise<never>) | undefined;
   lost = 0;
+  /** The rule whose notices cannot be stored. */
+  poison: string | undefined;
   readonly asked: { readonly queries: readonly string[]; readonly time: number }[] = [];
   /** By query; an error in the place of an answer. Queries that are not here have an empty answer. */
   readonly answers = new Map<string, readonly Series[] | Error>();
@@ -245,7 +248,9 @@ export class Engine {
       tables: this.tables,
       outbox: {
         enqueue: async (_tx, _topic, payload) => {
-          this.notices.push(...(payload as { readonly notices: readonly Notice[] }).notices);
+          const { notices } = payload as { readonly notices: readonly Notice[] };
+          assert.ok(!notices.some(({ incident }) => incident.rule_key === this.poison), 'a notice that cannot be stored');
+          this.notices.push(...notices);
           return '';
         },
       },

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test, type TestContext } from 'node:test';
 
-import { recordOutcome } from '../../../plugins/alert/incident/notices.ts';
+import { recordOutcomes } from '../../../plugins/alert/incident/notices.ts';
 import { Engine, type EngineOptions, hour, interval, minute, second, someone } from './engine-house.ts';
 
 async function engine(t: TestContext, options: EngineOptions = {}): Promise<Engine> {
@@ -55,10 +55,10 @@ describe('whether channels are notified', () => {
       'no channel was sent the end of flaps yet',
     );
     const at = new Date(house.clock.now()).toISOString();
-    await recordOutcome({ ...delivery, kind: 'resolved', result: 'overtaken', at }, recording);
+    await recordOutcomes([{ ...delivery, kind: 'resolved', result: 'overtaken', at }], recording);
     await house.pass(second, second);
     assert.equal(firings().length, 3, 'what was overtaken was not sent');
-    await recordOutcome({ ...delivery, delivery_id: 'd2', kind: 'resolved', result: 'sent', at }, recording);
+    await recordOutcomes([{ ...delivery, delivery_id: 'd2', kind: 'resolved', result: 'sent', at }], recording);
     await house.pass(second, second);
     assert.deepEqual(firings().slice(3), ['firing 2 flaps:host:7']);
   });
@@ -428,7 +428,7 @@ describe('what people do', () => {
       ['c', 'folded'],
       ['d', 'overtaken'],
     ] as const) {
-      await house.store.record(outcome(delivery, result), house.clock.now());
+      await house.store.record([outcome(delivery, result)], house.clock.now());
     }
     await house.operations.note(id, 'looked into it', someone);
     assert.deepEqual(await house.timeline('cpu:host:7'), [
@@ -439,6 +439,6 @@ describe('what people do', () => {
       'notification_failed open',
       'note open',
     ]);
-    await house.store.record({ ...outcome('z', 'sent'), incident_id: 999 }, house.clock.now());
+    await house.store.record([{ ...outcome('z', 'sent'), incident_id: 999 }], house.clock.now());
   });
 });

@@ -65,3 +65,37 @@ test('an incident lives from pending over firing, acknowledged and resolved to f
   assert.deepEqual([again.event_count, again.acknowledged_by, again.fired_at === fired.fired_at], [2, null, true]);
   assert.deepEqual(house.sent, [`firing 1 ${key}`, `acknowledged 1 ${key}`, `resolved 1 ${key}`, `firing 2 ${key}`]);
 });
+
+test('labels of a megabyte, of emoji, line ends and half characters fire like any other, and keep no other rule from it', async (t) => {
+  const house = await engine(t);
+  const huge = '😀\n'.repeat(250_000);
+  for (const key of ['huge', 'many', 'small']) {
+    house.book.add({ rule_key: key, dimensions: ['name'] });
+  }
+  house.answers.set('huge', [{ device_id: '7', name: huge, half: 'x\ud83d', value: 1 }]);
+  house.answers.set('small', [{ device_id: '7', name: 'small', value: 1 }]);
+  house.answers.set('many', [
+    { device_id: '7', name: 'many', ...Object.fromEntries(Array.from({ length: 300 }, (_, at) => [`label_${at}`, '€'.repeat(2_000)])), value: 1 },
+  ]);
+  await house.pass(minute);
+  assert.deepEqual(house.notices.map(({ kind, incident }) => `${kind} ${incident.rule_key}`).toSorted(), ['firing huge', 'firing many', 'firing small']);
+  const told = JSON.stringify(house.notices);
+  // The outbox takes a megabyte.
+  assert.ok(house.notices.every((notice) => Buffer.byteLength(JSON.stringify({ notices: [notice] })) < 1024 * 1024));
+  assert.doesNotMatch(told, /\\ud83d/, 'half a character is none');
+  assert.equal(house.notices.find(({ incident }) => incident.rule_key === 'small')!.incident.labels['name'], 'small');
+});
+
+test('what one rule found and cannot be stored keeps no other from being stored with it, and is found again', async (t) => {
+  const house = await engine(t);
+  for (const key of ['one', 'poison', 'other']) {
+    house.book.add({ rule_key: key });
+    house.answers.set(key, [{ device_id: '7', value: 1 }]);
+  }
+  house.poison = 'poison';
+  await house.pass(minute);
+  assert.deepEqual(house.sent.toSorted(), ['firing 1 one:host:7', 'firing 1 other:host:7']);
+  house.poison = undefined;
+  await house.pass(minute);
+  assert.deepEqual(house.sent.toSorted(), ['firing 1 one:host:7', 'firing 1 other:host:7', 'firing 1 poison:host:7']);
+});

@@ -3,7 +3,7 @@ import { test, type TestContext } from 'node:test';
 
 import type { Handle } from 'svc/sdk';
 
-import { recordOutcome } from '../../../plugins/alert/incident/notices.ts';
+import { recordOutcomes } from '../../../plugins/alert/incident/notices.ts';
 import { Why } from '../../../plugins/alert/incident/why.ts';
 import type { NoticeDispatcher, Outcome } from '../../../plugins/notify/contract.ts';
 import { Engine, interval, minute } from './engine-house.ts';
@@ -31,11 +31,13 @@ test('why says for each channel what became of the firing, and of no earlier one
   await house.pass(interval);
   const { id } = (await house.incident('hot:host:7'))!;
   const record = (delivery: string, result: Outcome['result'], more: Partial<Outcome> = {}) =>
-    recordOutcome(
-      {
-        ...{ delivery_id: delivery, notice_id: `incident-${id}-1-firing`, incident_id: id, kind: 'firing', channel_id: 1, channel_name: 'ops', attempts: 1 },
-        ...{ result, at: '2026-11-20T00:00:00.000Z', ...more },
-      },
+    recordOutcomes(
+      [
+        {
+          ...{ delivery_id: delivery, notice_id: `incident-${id}-1-firing`, incident_id: id, kind: 'firing', channel_id: 1, channel_name: 'ops', attempts: 1 },
+          ...{ result, at: '2026-11-20T00:00:00.000Z', ...more },
+        },
+      ],
       { store: house.store, ledger: house.ledger, now: house.clock.now() },
     );
   const told = async () => (await explain('hot:host:7')).channels.map(({ channel_id: channel, outcome, reason }) => [channel, outcome, reason]);

@@ -90,7 +90,7 @@ test('an incident is told with buttons, acknowledged by who is linked, and its t
 });
 
 test('the button that silences does so for two hours from when it was pressed, once, and for a linked account alone', async (t) => {
-  const { office, since, incident, press, now } = await told(t);
+  const { office, app, since, incident, press, now } = await told(t);
   await press(1, 'U2');
   await settled(() => since().some((text) => text.includes('linked account')), since);
   assert.equal((await now()).status, 'open');
@@ -101,4 +101,14 @@ test('the button that silences does so for two hours from when it was pressed, o
   assert.equal(status, 'silenced');
   assert.ok(Math.abs(Date.parse(until) - pressed - 7_200_000) < 60_000, `${until} is two hours from ${new Date(pressed).toISOString()}`);
   assert.equal(office.rows.filter(({ action, principal, ip }) => action === 'incident:silence' && principal.id === '6' && ip === 'im:slack').length, 1);
+  // The answer has a button by which it lasts longer, however often it is pressed: by two hours.
+  const answer = app.fake.standing.find(({ text }) => text.includes('is silenced for 2h by vera.'))!;
+  // oxlint-disable-next-line typescript/no-explicit-any -- blocks as Slack has them
+  const [extend] = (answer.raw['blocks'] as any[])[1].elements as { text: { text: string }; value: string }[];
+  assert.equal(extend!.text.text, 'Extend by 2 h');
+  for (const times of [1, 2]) {
+    await office.say(app, { text: extend!.value, from: 'U1', to: 'C1', direct: false, above: answer.id, pressed: true });
+    await settled(() => since().filter((text) => text.includes(`The silence of incident ${incident.id} now lasts until`)).length === times, since);
+  }
+  assert.equal(Date.parse((await now()).silenced_until), Date.parse(until) + 7_200_000);
 });

@@ -26,7 +26,7 @@ function alertRoom() {
   return {
     recorded,
     pins,
-    record: async (outcome: Outcome) => void recorded.push(outcome),
+    record: async (outcomes: readonly Outcome[]) => void recorded.push(...outcomes),
     pinning: async (id: number) => pins.get(id) ?? [],
     burning: async () => [],
     background: async () => undefined,
@@ -186,7 +186,7 @@ test('the webhook’s body and headers are those of the specification, and a tem
   await dispatcher.accept(notice);
   await until('it has arrived', () => platform.taken.length === 1);
   const { body, headers, url } = platform.taken[0]!;
-  const { sent_at: sentAt, title, link, facts, steps, ...rest } = body;
+  const { sent_at: sentAt, title, link, act_link: act, facts, steps, ...rest } = body;
   assert.deepEqual(rest, {
     version: '1',
     event: 'firing',
@@ -197,6 +197,7 @@ test('the webhook’s body and headers are those of the specification, and a tem
   });
   assert.deepEqual([title, steps, facts[0]], ['[FIRING] warning: CPU is busy on host 9', [], { name: 'Rule', text: 'CPU is busy' }]);
   assert.match(link, /\/api\/v1\/incident-pages\/[\w-]+\.[\w-]{43}$/);
+  assert.equal(act, `${new URL(link).origin}/ui/incidents/9`);
   assert.match(sentAt, /^\d{4}-\d\d-\d\dT[\d:.]+Z$/);
   assert.match(String(headers['idempotency-key']), /^[0-9a-f-]{36}$/);
   assert.equal(url.search, '?x=1');

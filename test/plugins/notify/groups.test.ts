@@ -279,3 +279,62 @@ test('a message waits a moment for a cause that is being looked for, but one tha
     [4, 'firing 3'],
   ]);
 });
+
+test('a group that is still filling by the hundred when its time has come waits for the rest, for half a minute at most', async (t) => {
+  const { office, platform } = await grouped(t);
+  let id = 0;
+  const burst = () => office.dispatcher.accept(...Array.from({ length: 150 }, () => noticeOf((id += 1))));
+  const counts = () => platform.taken.map(({ body }) => body.count);
+  await burst();
+  await pass(office, platform, 9);
+  await burst();
+  await pass(office, platform, 2);
+  await burst();
+  await pass(office, platform, 3);
+  assert.deepEqual(counts(), []);
+  await pass(office, platform, 1);
+  assert.deepEqual(counts(), [450]);
+  // Without an end: it goes half a minute after its time.
+  await burst();
+  await pass(office, platform, 56);
+  for (let seconds = 56; seconds < 90; seconds += 2) {
+    await burst();
+    await pass(office, platform, 2);
+    assert.deepEqual(counts().slice(1), seconds < 88 ? [] : [18 * 150]);
+  }
+});
+
+test('while nothing is due the queue is not written to; what is due goes in its time, and so does what the channel that stands in is given', async (t) => {
+  const office = await openOffice(t);
+  const [broken, spare] = [await startReceiver(t), await startReceiver(t)];
+  const other = await office.channel({ channel_type: 'webhook', endpoint: spare.url, match_labels: { team: 'none' }, group_wait: '10m' });
+  await office.channel({ channel_type: 'webhook', endpoint: broken.url, fallback_channel_id: other.id });
+  await office.channel({ channel_type: 'webhook', endpoint: spare.url, match_labels: { team: 'late' }, group_wait: '10m' });
+  let writes = 0;
+  const { write } = office.tables;
+  Object.assign(office.tables, { write: (work: never) => ((writes += 1), write(work)) });
+  /** Looks five times a second, as the room does. */
+  const look = async (seconds: number, isQuiet: boolean): Promise<void> => {
+    for (let looks = 0; looks < seconds * 5; looks += 1) {
+      office.clock.advance(200);
+      await office.sender.sendDue(isQuiet);
+      await office.sender.settled();
+    }
+  };
+  broken.always({ status: 500 });
+  await office.dispatcher.accept(noticeOf(1, 'firing', { incident: { labels: { team: 'late' } } }));
+  await look(1, false);
+  assert.equal(broken.requests.length, 1);
+  await look(1, true);
+  writes = 0;
+  await look(2, true);
+  assert.deepEqual([writes, broken.requests.length], [0, 1]);
+  await look(2, true);
+  assert.equal(broken.requests.length, 2, 'five seconds after the first');
+  // By its last try before people are told, it is given to the other, which was at rest until then.
+  for (let minutes = 0; spare.taken.length === 0; minutes += 1) {
+    assert.ok(minutes < 9, `${broken.requests.length} tries`);
+    await look(60, true);
+  }
+  assert.equal(toldOf(spare.taken[0]!), 'firing 1');
+});

@@ -2,9 +2,11 @@ import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { inflateSync } from 'node:zlib';
 
 import type { Mail } from '../../../plugins/mail/contract.ts';
 import { emailChannel } from '../../../plugins/mail/email-channel.ts';
+import { chartPng } from '../../../plugins/notify/chart-png.ts';
 import { shippedTypes } from '../../../plugins/notify/channel-types.ts';
 import type { Background, ChannelMessage } from '../../../plugins/notify/contract.ts';
 import { digestMessage, incidentMessage } from '../../../plugins/notify/message.ts';
@@ -42,7 +44,7 @@ const messageOf = (kind: 'firing' | 'resolved'): ChannelMessage => {
     'd-1',
     { kind, incident },
     {
-      link: 'https://svc.example.org/p/1',
+      ...{ link: 'https://svc.example.org/p/1', act: 'https://svc.example.org/ui/incidents/7', chart: 'https://svc.example.org/p/1/chart.png' },
       template: undefined,
       around: { now, host, background: background({ ...incident, value: kind === 'firing' ? 97 : 61 }) },
     },
@@ -78,7 +80,8 @@ async function bodyOf(type: string, message: ChannelMessage): Promise<unknown> {
   const mails: Mail[] = [];
   const sender = { isSet: true, send: async (mail: Mail) => (mails.push(mail), { refused: [] }) };
   await emailChannel(sender, silent).deliver(message, { endpoint: 'ops@example.org', secret: '' }, { now, timeoutMs: 1_000 });
-  return mails[0];
+  const { picture, ...mail } = mails[0]!;
+  return { ...mail, ...(picture && { picture: 'docs/messages/chart.png' }) };
 }
 
 /** What a person who is woken asks, and where in the text it is answered. */
@@ -96,12 +99,12 @@ const questions: Readonly<Record<string, RegExp>> = {
 };
 
 /** `SVC_WRITE_SNAPSHOTS=1` writes them anew. */
-function matches(type: string, text: string): void {
-  const file = fileURLToPath(new URL(`../../../docs/messages/${type}.txt`, import.meta.url));
+function shown(name: string, said: string | Uint8Array): Buffer {
+  const file = fileURLToPath(new URL(`../../../docs/messages/${name}`, import.meta.url));
   if (process.env['SVC_WRITE_SNAPSHOTS'] === '1') {
-    writeFileSync(file, text);
+    writeFileSync(file, said);
   }
-  assert.equal(text, readFileSync(file, 'utf8'), `docs/messages/${type}.txt shows another message`);
+  return readFileSync(file);
 }
 
 for (const type of [...Object.keys(shippedTypes), 'email']) {
@@ -120,14 +123,61 @@ for (const type of [...Object.keys(shippedTypes), 'email']) {
       /no longer on db-3: A disk is nearly full \(after 11m\)/,
     );
     assert.match(JSON.stringify(bodies.group).replaceAll('\u200b', ''), /9998 FIRING, 2 RESOLVED\] CPU is busy \(web-1, device 2, device 3 …\)/);
-    matches(
-      type,
-      Object.entries(bodies)
-        .map(([what, body]) => `${what}\n${JSON.stringify(body, undefined, 2)}\n`)
-        .join('\n'),
-    );
+    // Of a burning incident, there is where it is acted on; of one that is over there is nothing to do.
+    assert.match(said, /https:\/\/svc\.example\.org\/ui\/incidents\/7/);
+    assert.doesNotMatch(JSON.stringify(told), /ui\/incidents\/7/);
+    const text = Object.entries(bodies).map(([what, body]) => `${what}\n${JSON.stringify(body, undefined, 2)}\n`);
+    assert.equal(text.join('\n'), shown(`${type}.txt`, text.join('\n')).toString('utf8'), `docs/messages/${type}.txt shows another message`);
   });
 }
+
+test('the picture of the last hour is a PNG that says what was measured, also of a flat line and of no threshold', () => {
+  const { chart } = messageOf('firing');
+  const bytes = Buffer.from(chart!.png());
+  assert.equal(bytes.subarray(1, 4).toString('latin1'), 'PNG');
+  assert.deepEqual([bytes.readUInt32BE(16), bytes.readUInt32BE(20)], [480, 160]);
+  const pixelsOf = (png: Buffer): Buffer => {
+    const data = png.indexOf('IDAT');
+    return inflateSync(png.subarray(data + 4, data + 4 + png.readUInt32BE(data - 4)));
+  };
+  const pixels = pixelsOf(bytes);
+  const colours = new Map<number, number>();
+  pixels.forEach((colour, at) => at % 481 !== 0 && colours.set(colour, (colours.get(colour) ?? 0) + 1));
+  // Paper, the line, the threshold, digits and the lines of the lowest and highest.
+  assert.deepEqual([...colours.keys()].toSorted(), [0, 1, 2, 3, 4]);
+  assert.ok(colours.get(1)! > 1_000 && colours.get(2)! > 200, JSON.stringify([...colours]));
+  assert.equal(pixels.length, 160 * 481);
+  // An odd value draws no row of another length.
+  for (const value of [0, -1e300, 5e-324]) {
+    assert.equal(
+      Buffer.from(
+        chartPng(
+          [
+            [0, value],
+            [1, value],
+          ],
+          undefined,
+        ),
+      )
+        .subarray(1, 4)
+        .toString('latin1'),
+      'PNG',
+    );
+  }
+  // Not its bytes: another release of node may press them otherwise.
+  assert.ok(pixelsOf(shown('chart.png', bytes)).equals(pixels), 'docs/messages/chart.png shows another picture');
+});
+
+test('a platform that cannot fetch the picture gets the message without it; one that is on no public name is not given it', () => {
+  const slack = shippedTypes['slack']!;
+  const send = (message: ChannelMessage, plain: boolean): string => slack.render(message, addresses['slack']!, { now, plain }).body;
+  const message = messageOf('firing');
+  assert.match(send(message, false), /"type":"image","image_url":"https:\/\/svc\.example\.org\/p\/1\/chart\.png"/);
+  assert.deepEqual(slack.judge({ status: 400, headers: {}, body: 'invalid_blocks' }, now), { result: 'plain' });
+  assert.doesNotMatch(send(message, true), /"image"/);
+  const inside = { ...message, chart: { ...message.chart!, link: 'http://10.0.0.1:8090/p/1/chart.png' } };
+  assert.doesNotMatch(send(inside, false), /"image"/);
+});
 
 test('an end that is no all-clear is not told as one', () => {
   const incident = { ...resolved.incident, ended_because: 'its rule was deleted' };

@@ -113,11 +113,11 @@ export async function openOffice(t: Pick<TestContext, 'after'>, options: OfficeO
       return sourceUp;
     },
     get: () => ({
-      async record(outcome) {
-        if (state.refuse?.(outcome)) {
+      async record(outcomes) {
+        if (outcomes.some((outcome) => state.refuse?.(outcome))) {
           throw new Error('the source is busy');
         }
-        (outcome.result === 'delayed' ? delayed : recorded).push(outcome);
+        outcomes.forEach((outcome) => (outcome.result === 'delayed' ? delayed : recorded).push(outcome));
       },
       pinning: async (id) => pins.get(id) ?? [],
       burning: async (ids) => burning.filter(({ id }) => ids.includes(id)),

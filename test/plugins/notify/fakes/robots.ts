@@ -41,11 +41,14 @@ export const startDingtalk = (t: Pick<TestContext, 'after'>, clock: { now(): num
       !isJson(request) ||
       !only(request.body, 'msgtype', 'actionCard') ||
       msgtype !== 'actionCard' ||
-      !only(card, 'title', 'text', 'singleTitle', 'singleURL')
+      !(only(card, 'title', 'text', 'singleTitle', 'singleURL') || only(card, 'title', 'text', 'btnOrientation', 'btns'))
     ) {
       return refused(400003, 'invalid message');
     }
-    if (!URL.canParse(card.singleURL) || [card.title, card.text, card.singleTitle].some((text) => typeof text !== 'string' || text === '')) {
+    // One button for all of it, or several.
+    const buttons = (card.btns ?? [{ title: card.singleTitle, actionURL: card.singleURL }]) as readonly { title: string; actionURL: string }[];
+    const texts = [card.title, card.text, ...buttons.map(({ title }) => title)];
+    if (buttons.length === 0 || buttons.some(({ actionURL }) => !URL.canParse(actionURL)) || texts.some((text) => typeof text !== 'string' || text === '')) {
       return refused(400003, 'invalid message');
     }
     if (Buffer.byteLength(request.text) > 20_000) {
