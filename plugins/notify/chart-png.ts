@@ -54,7 +54,7 @@ class Raster {
   }
 
   digits(left: number, top: number, said: string): void {
-    [...said].forEach((character, place) => {
+    said.split('').forEach((character, place) => {
       (shapes[character] ?? []).forEach((bits, row) => {
         for (let column = 0; column < 3; column += 1) {
           if ((bits & (4 >> column)) !== 0) {
