@@ -60,19 +60,24 @@ export async function lookAgain(found: readonly ReadonlyMap<string, Row>[], part
 
 /**
  * A clock that was set back shows what senders have sent before. What they have sent since, whose clocks were not, lies ahead of it:
- * whoever is measured there and does not breach, breached in the past only. What fires already is not ended by that.
+ * whoever is measured there, or without a measure whose source is heard there, and does not breach, breached in the past only. What
+ * fires already is not ended by that.
  */
 async function withoutPast(
   known: AnswerRows['rows'],
   leg: Leg,
   { frame, instances, askAhead }: Pick<SecondLookParts, 'frame' | 'instances' | 'askAhead'>,
 ): Promise<AnswerRows['rows']> {
-  const begins = [...known.keys()].filter((key) => !['firing', 'held'].includes(instances?.get(key)?.phase ?? ''));
-  if (askAhead === undefined || begins.length === 0 || leg.measure === undefined) {
+  const begins = [...known.values()].filter(({ key }) => !['firing', 'held'].includes(instances?.get(key)?.phase ?? ''));
+  if (askAhead === undefined || begins.length === 0) {
     return known;
   }
-  const [breaching, measured] = await Promise.all([leg.query, leg.measure].map(async (query) => rowsOf(await askAhead(leg, query), frame)));
-  const past = new Set(begins.filter((key) => measured?.has(key) === true && breaching?.has(key) === false));
+  const [breaching, measured] = await Promise.all(
+    [leg.query, leg.measure].map(async (query) => (query === undefined ? undefined : rowsOf(await askAhead(leg, query), frame))),
+  );
+  const calm = begins.filter(({ key }) => breaching?.has(key) === false);
+  const heard = leg.measure === undefined && calm.length > 0 ? await heardOf(calm, { frame, ask: askAhead, measures: [] }) : none;
+  const past = new Set(calm.map(({ key }) => key).filter((key) => (leg.measure === undefined ? heard.get(key) === 'heard' : measured?.has(key) === true)));
   return past.size === 0 ? known : new Map([...known].filter(([key]) => !past.has(key)));
 }
 

@@ -28,7 +28,7 @@ const mostSources = 50;
 const byUs = '__name__!~"svc_.*|ALERTS.*|.*:.*"';
 
 /** Of instances that are in no answer, nor in what their rule measures: whether their source is heard at the moment. */
-export async function heardOf(missing: readonly Instance[], parts: SourceParts): Promise<ReadonlyMap<string, Heard>> {
+export async function heardOf(missing: readonly Pick<Instance, 'key' | 'labels'>[], parts: SourceParts): Promise<ReadonlyMap<string, Heard>> {
   const { frame, measures } = parts;
   const { legs } = frame.plan;
   const isMetric = legs.some(({ store }) => store === 'metrics');

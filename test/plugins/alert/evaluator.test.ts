@@ -215,6 +215,21 @@ describe('a condition', () => {
     assert.deepEqual(house.sent.slice(2), [`firing 1 ${key}`], 'the clock is right again: what it shows is so');
   });
 
+  test('that nothing measures does not begin by what a clock that was set back shows either, where its source is heard since', async (t) => {
+    const house = await engine(t);
+    const three = [...hot, { device_id: '8', value: 5 }, { device_id: '9', value: 5 }];
+    house.book.add({ rule_key: 'odd', legs: [{ query: 'odd' }] });
+    house.answers.set('odd', []);
+    await house.pass(minute);
+    house.answers.set('odd', three);
+    house.ahead.set('odd', [{ device_id: '8', value: 5 }]);
+    // Its sender was set back with the house.
+    house.silent.add('9');
+    house.clock.jump(-hour);
+    await house.pass(5 * minute);
+    assert.deepEqual(house.sent, ['firing 1 odd:host:8', 'firing 1 odd:host:9']);
+  });
+
   test('of a forecast that has come true is worse, not clear', async (t) => {
     const house = await engine(t);
     house.book.add({ rule_key: 'full', legs: [{ crossed: 'free <= 0' }] });
