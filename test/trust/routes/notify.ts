@@ -12,6 +12,7 @@ export const area: Area = {
     GET     /api/v1/notification-deliveries            any  refused
     POST    /api/v1/notification-deliveries/{id}/resend  channel:resend  refused
     GET     /api/v1/incident-pages/{token}             public
+    GET     /api/v1/incident-pages/{token}/chart.png   public
   `,
   houseWide: ['notification-channels', 'notification-deliveries', 'incident-pages'],
   fields: { notify_channel_ids: 'notification-channels', fallback_channel_id: 'notification-channels', channel_id: 'notification-channels' },
