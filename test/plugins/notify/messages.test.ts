@@ -144,7 +144,10 @@ test('the picture of the last hour is a PNG that says what was measured, also of
   const colours = new Map<number, number>();
   pixels.forEach((colour, at) => at % 481 !== 0 && colours.set(colour, (colours.get(colour) ?? 0) + 1));
   // Paper, the line, the threshold, digits and the lines of the lowest and highest.
-  assert.deepEqual([...colours.keys()].toSorted((a, b) => a - b), [0, 1, 2, 3, 4]);
+  assert.deepEqual(
+    [...colours.keys()].toSorted((a, b) => a - b),
+    [0, 1, 2, 3, 4],
+  );
   assert.ok(colours.get(1)! > 1_000 && colours.get(2)! > 200, JSON.stringify([...colours]));
   assert.equal(pixels.length, 160 * 481);
   // An odd value draws no row of another length.
