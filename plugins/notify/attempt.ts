@@ -1,4 +1,4 @@
-import { isSvcError, messageOf, type OutboundReply, type OutboundRequest, SvcError, type Tables } from 'svc/sdk';
+import { isSvcError, messageOf, type OutboundReply, type OutboundRequest, SvcError, type Tables, withDeadline } from 'svc/sdk';
 
 import { type Addresses, withoutKeys } from './address.ts';
 import type { ChannelTypeRegistry } from './channel-types.ts';
@@ -31,6 +31,9 @@ export interface AttemptParts {
   readonly timeoutMs?: number;
 }
 
+const usualMs = 10_000;
+/** A kind of channel that delivers by itself is given so many times what it was told: one that never ends must not hold others up. */
+const patience = 2.5;
 const mostReplyBytes = 256 * 1024;
 const longestReason = 300;
 /** Incidents that a digest may name. */
@@ -48,7 +51,9 @@ export async function attempt(parts: AttemptParts, row: Delivery, channel: Chann
     type.check(address);
     const message = await messageFor(parts, row, channel);
     if ('deliver' in type) {
-      return resultOf(await type.deliver(message, address, { now: parts.now(), timeoutMs: parts.timeoutMs ?? 10_000 }), address);
+      const timeoutMs = parts.timeoutMs ?? usualMs;
+      const delivering = type.deliver(message, address, { now: parts.now(), timeoutMs });
+      return resultOf(await withDeadline(delivering, timeoutMs * patience, () => Promise.reject(new ChannelLate(timeoutMs * patience))), address);
     }
     const rich = await post(parts, type, message, address, false);
     const verdict = rich.result === 'plain' ? await post(parts, type, message, address, true) : rich;
@@ -59,7 +64,7 @@ export async function attempt(parts: AttemptParts, row: Delivery, channel: Chann
 }
 
 async function post(
-  { fetch, now, timeoutMs = 10_000 }: AttemptParts,
+  { fetch, now, timeoutMs = usualMs }: AttemptParts,
   type: PostedChannelType,
   message: ChannelMessage,
   address: ChannelAddress,
@@ -103,6 +108,13 @@ function resultOfError(error: unknown, address: ChannelAddress): AttemptResult {
       return tooLarge.test(error.message)
         ? { result: 'failed', reason, degraded: false, unclear: true }
         : { result: 'retry', reason, unclear: !neverArrived.has(String((error.cause as { code?: unknown } | undefined)?.code)) };
+  }
+}
+
+/** It may have it all the same. */
+class ChannelLate extends SvcError {
+  constructor(ms: number) {
+    super('unavailable', `the channel did not end its delivery within ${ms / 1_000} s`, { reason: 'notify.channel_late' });
   }
 }
 

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 
+import { attempt } from '../../../plugins/notify/attempt.ts';
 import { shippedTypes } from '../../../plugins/notify/channel-types.ts';
 import { removeExpired } from '../../../plugins/notify/retention.ts';
 import { startReceiver } from './fakes/receiver.ts';
@@ -484,4 +485,23 @@ test('words of another room go to the channels they name, once, and again when t
   const { event, title, text, link } = a.taken[0]!.body as Record<string, string>;
   assert.deepEqual([event, title, text, link!.endsWith('/ui/approvals/1')], ['words', 'Approval wanted', 'Runs: restart db', true]);
   assert.deepEqual([office.recorded, office.announced], [[], []]);
+});
+
+test('a kind of channel that never ends its delivery holds up no other: it is tried again, and may have it', async () => {
+  const endless = { title: 'Endless', secret: 'none', limits: [], check: () => undefined, deliver: () => new Promise(() => undefined) } as const;
+  const parts = {
+    tables: {},
+    types: { find: () => endless, named: () => assert.fail() },
+    addresses: { open: () => ({ endpoint: 'x', secret: '' }) },
+    linkOf: () => '',
+    now: () => 0,
+    timeoutMs: 10,
+  };
+  const row = { id: 'd', kind: 'test', group_key: '' };
+  const channel = { channel_type: 'endless', name: 'Ops' };
+  assert.deepEqual(await attempt(parts as never, row as never, channel as never, () => false), {
+    result: 'retry',
+    reason: 'the channel did not end its delivery within 0.025 s',
+    unclear: true,
+  });
 });
