@@ -1,4 +1,4 @@
-import { BuildInfo, definePlugin, defineService, isSvcError, messageOf } from 'svc/sdk';
+import { BuildInfo, definePlugin, defineService, isSvcError, messageOf, type PluginContext } from 'svc/sdk';
 
 import type { DeviceDirectory as Devices } from '../device/contract.ts';
 import { Addresses } from './address.ts';
@@ -49,21 +49,7 @@ export default definePlugin({
     const addresses = new Addresses(ctx.secrets, settings);
 
     const links = await PageLinks.open(tables, ctx.secrets, ids);
-    const linkOf: LinkOf = (target) => {
-      const origin = build.publicUrl.replace(/\/$/, '');
-      if (target === undefined) {
-        return origin;
-      }
-      if ('act' in target) {
-        const path = settings.get<string>('notify.act_path');
-        return path === '' ? '' : origin + path.replaceAll('{id}', String(target.act));
-      }
-      if ('chart' in target) {
-        return `${origin}${pagePath}/${links.sign({ incident: target.chart }, clock.now())}/chart.png`;
-      }
-      const path = settings.get<string>('incident' in target ? 'notify.incident_path' : 'notify.incidents_path');
-      return origin + path.replaceAll('{id}', 'incident' in target ? String(target.incident) : '').replaceAll('{token}', links.sign(target, clock.now()));
-    };
+    const linkOf = linksOf(ctx, build.publicUrl, links);
     const knowledge = new Knowledge({ source, devices: ctx.services.maybe(DeviceDirectory), findings: ctx.services.maybe(Investigations), clock, log });
     const sender = new Sender({
       ...{ tables: own, types, addresses, linkOf, knowledge, clock, log },
@@ -131,3 +117,22 @@ export default definePlugin({
     await bringSettings();
   },
 });
+
+/** Below the public URL, where the settings say. */
+function linksOf({ settings, clock }: Pick<PluginContext, 'settings' | 'clock'>, publicUrl: string, links: PageLinks): LinkOf {
+  return (target) => {
+    const origin = publicUrl.replace(/\/$/, '');
+    if (target === undefined) {
+      return origin;
+    }
+    if ('act' in target) {
+      const path = settings.get<string>('notify.act_path');
+      return path === '' ? '' : origin + path.replaceAll('{id}', String(target.act));
+    }
+    if ('chart' in target) {
+      return `${origin}${pagePath}/${links.sign({ incident: target.chart }, clock.now())}/chart.png`;
+    }
+    const path = settings.get<string>('incident' in target ? 'notify.incident_path' : 'notify.incidents_path');
+    return origin + path.replaceAll('{id}', 'incident' in target ? String(target.incident) : '').replaceAll('{token}', links.sign(target, clock.now()));
+  };
+}

@@ -1,3 +1,4 @@
+import { inTurns } from 'svc/flow';
 import { isSvcError, type Logger, messageOf, timestamp } from 'svc/sdk';
 
 import { countFire } from '../gates/gates.ts';
@@ -13,7 +14,6 @@ import type { AlertSeries } from './alert-series.ts';
 import type { Instance, Row } from './instance.ts';
 import { movesOf } from './moves.ts';
 import type { Stale } from './stale-instances.ts';
-import { inTurns } from './turns.ts';
 
 /** What one evaluation of one rule has found. */
 export interface Finding {

@@ -1,9 +1,10 @@
+import { inTurns } from 'svc/flow';
+
 import { concernsGates, type GateInputs, isMuted, notify, review } from '../gates/review.ts';
 import type { Draft } from '../incident/draft.ts';
 import { evaluator, type Incident, isUnnotified } from '../incident/incident.ts';
 import type { Ledger } from '../incident/ledger.ts';
 import { unsilence } from '../incident/transitions.ts';
-import { inTurns } from './turns.ts';
 
 /** What time alone brings about: silences end, gates open, reminders are due. */
 export function sweep(ledger: Ledger, now: number, gateInputs: GateInputs): Promise<void> {
