@@ -1,5 +1,4 @@
 import type { HostInfo } from 'svc/probe';
-import type { ScopeSource } from 'svc/query';
 import { defineEvent, defineExtensionPoint, defineService } from 'svc/sdk';
 
 /** What a machine says about itself. A field that is absent leaves what is known. */
@@ -68,9 +67,6 @@ export interface DeviceDirectory {
 }
 
 export const DeviceDirectory = defineService<DeviceDirectory>('device.directory');
-
-/** Which devices the selectors of organizations stand for: asked by `scopeOf` and `askingOf` of svc/query, which refuse while it is away. */
-export const DeviceScopes = defineService<ScopeSource>('device.scopes');
 
 /** What another plugin knows of a device; it is shown with the device. */
 export interface DeviceDetails {

@@ -1,6 +1,7 @@
+import { DeviceScopes } from 'svc/query';
 import { definePlugin } from 'svc/sdk';
 
-import { DeviceChanged, DeviceCreated, DeviceDetailSources, DeviceDirectory, DeviceRemoved, DeviceScopes, Fleet } from './contract.ts';
+import { DeviceChanged, DeviceCreated, DeviceDetailSources, DeviceDirectory, DeviceRemoved, Fleet } from './contract.ts';
 import { deviceRoutes, watcherRoutes } from './device-routes.ts';
 import { Devices } from './devices.ts';
 import { Directory } from './directory.ts';

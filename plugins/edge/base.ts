@@ -1,6 +1,6 @@
 import { AsyncResource } from 'node:async_hooks';
 
-import type { ScopeSource } from 'svc/query';
+import { DeviceScopes, type ScopeSource } from 'svc/query';
 import {
   AuditTrail,
   type AuditTrailContract,
@@ -57,7 +57,7 @@ export function openBase(ctx: PluginContext): Base {
     ...{ tables, events, secrets, settings, clock, ids, log, build, managerVersion: build.version },
     edgeTable: new EdgeTable({ tables, secrets, events }),
     devices: ctx.services.maybe(defineService<DeviceDirectory>('device.directory')),
-    scopes: ctx.services.maybe(defineService<ScopeSource>('device.scopes')),
+    scopes: ctx.services.maybe(DeviceScopes),
     trail: ctx.services.maybe(AuditTrail),
     sweeper: openSweeper(clock, (error) => log.error({ event: 'edge.timer_failed', cause: messageOf(error) }, 'timer of a tunnel failed')),
     random: () => Buffer.from(ids.token(6), 'base64url').readUIntBE(0, 6) / 2 ** 48,

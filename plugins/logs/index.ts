@@ -1,9 +1,9 @@
 import { loki as product, productTestRoute } from 'svc/connection';
-import { askingOf, driverOf, keepSettled, RemoteClient, remoteSettings } from 'svc/query';
+import { askingOf, DeviceScopes, driverOf, keepSettled, RemoteClient, remoteSettings } from 'svc/query';
 import { definePlugin, defineService, type PluginContext, type ThreadHandle } from 'svc/sdk';
 import { careOf } from 'svc/store';
 
-import { type DeviceChanged, DeviceScopes } from '../device/contract.ts';
+import type { DeviceChanged } from '../device/contract.ts';
 import type { DirectoryContract, PersonChanged } from '../iam/contract.ts';
 import type { SessionEnded } from '../session/contract.ts';
 import { LogCare, LogIngest, LogQueries } from './contract.ts';

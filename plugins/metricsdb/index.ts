@@ -1,5 +1,5 @@
 import { productTestRoute, prometheus } from 'svc/connection';
-import { askingOf } from 'svc/query';
+import { askingOf, DeviceScopes } from 'svc/query';
 import {
   Authenticator,
   Board,
@@ -14,7 +14,6 @@ import {
 } from 'svc/sdk';
 import { careOf } from 'svc/store';
 
-import { DeviceScopes } from '../device/contract.ts';
 import type { ForeignPrograms } from '../programs/contract.ts';
 import { alertingRoutes } from './alerting-routes.ts';
 import { AlertingRules, type InstantAnswer, MetricsCare, MetricsIngest, MetricsQueries, type QueryOptions, type ScratchSeries } from './contract.ts';

@@ -1,9 +1,8 @@
 import { tempo as product, productTestRoute } from 'svc/connection';
-import { askingOf, driverOf, keepSettled, RemoteClient, remoteSettings } from 'svc/query';
+import { askingOf, DeviceScopes, driverOf, keepSettled, RemoteClient, remoteSettings } from 'svc/query';
 import { definePlugin, type PluginContext, type ThreadHandle } from 'svc/sdk';
 import { careOf } from 'svc/store';
 
-import { DeviceScopes } from '../device/contract.ts';
 import { TraceCare, TraceIngest, TraceQueries } from './contract.ts';
 import type { TraceDriver } from './driver.ts';
 import { EmbeddedTraces } from './embedded-traces.ts';

@@ -1,6 +1,7 @@
 import type { Static } from 'typebox';
 
 import type { ReportItem } from './schema.ts';
+import { mostRelated } from './surroundings.ts';
 import { asMarkdown, asText, documentLink, isPlaybook, type Writing } from './writing.ts';
 
 export type Report = Static<typeof ReportItem>;
@@ -137,10 +138,10 @@ const notSeenOf = ({ not_seen: unseen, degraded_reason: degraded }: Report, { wo
   ]);
 
 const besideOf = ({ related_incidents: related, similar_past: past }: Report, { words }: Writing): readonly string[] => [
-  ...section(
-    'Related incidents',
-    related.map(({ incident_id: id, why, summary }) => `- incident ${id} (${why.replaceAll('_', ' ')}): ${words(summary)}`),
-  ),
+  ...section('Related incidents', [
+    ...related.map(({ incident_id: id, why, summary }) => `- incident ${id} (${why.replaceAll('_', ' ')}): ${words(summary)}`),
+    ...(related.length < mostRelated ? [] : [`- these are the nearest ${mostRelated}; the list of incidents has all of that time`]),
+  ]),
   ...section(
     'Similar before',
     past.map(

@@ -123,6 +123,7 @@ export const reportFields = {
       why: Type.Enum(['same_rule', 'same_host', 'in_scope', 'same_time']),
       summary: Type.String(),
     }),
+    { description: 'the nearest 20 at most' },
   ),
   similar_past: Type.Array(
     Type.Object({

@@ -39,7 +39,7 @@ export interface SurroundingParts {
 const spanMs = 10 * 60_000;
 /** Shown of the time before it began. */
 const hourMs = 3_600_000;
-const mostRelated = 20;
+export const mostRelated = 20;
 const mostPast = 5;
 const pastLooked = 300;
 const leastLike = 0.35;

@@ -1,4 +1,4 @@
-import { type Handle, type MaybePromise, type Principal, SvcError } from 'svc/sdk';
+import { defineService, type Handle, type MaybePromise, type Principal, SvcError } from 'svc/sdk';
 
 import { askerOf } from './asker.ts';
 
@@ -19,6 +19,9 @@ export interface DeviceScope {
 export interface ScopeSource {
   of(selectors: readonly string[]): MaybePromise<DeviceScope>;
 }
+
+/** Offered by the devices; here, so that stores can ask whether it is there. */
+export const DeviceScopes = defineService<ScopeSource>('device.scopes');
 
 /** Undefined for all devices. Without a source those who see some alone are refused: they are never shown all. */
 export async function scopeOf(source: Handle<ScopeSource>, { selectors }: Principal): Promise<DeviceScope | undefined> {
