@@ -6,7 +6,7 @@ const action = /^[a-z][a-z0-9-]*:[a-z][a-z0-9-]*$/;
 const methods: readonly string[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
 
 const ofCall = ['params', 'query', 'handle'] as const;
-const ofEach = [...ofCall, 'kind', 'method', 'path', 'access', 'devices', 'summary', 'description', 'audited', 'action', 'errors', 'wording'] as const;
+const ofEach = ['kind', 'method', 'path', 'access', 'devices', 'summary', 'description', ...ofCall, 'audited', 'action', 'errors', 'wording'] as const;
 const withBody = ['maxBodyBytes', 'timeoutMs'] as const;
 
 /** What a declaration of each kind may say. */
