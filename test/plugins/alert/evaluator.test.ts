@@ -451,12 +451,16 @@ describe('the evaluator', () => {
       const house = await engine(t);
       house.book.add({ rule_key: 'cpu', legs: [{ forMs: 2 * minute }] });
       house.answers.set('cpu', hot);
+      // The clocks of senders do not jump.
+      house.ahead.set('cpu', hot);
       await house.pass(minute);
       house.clock.jump(jump);
       await house.evaluator.tick();
-      const asked = house.asked.length;
+      // Where it was set back, what lies ahead is asked for besides.
+      const looks = (): number => house.asked.filter(({ queries }) => queries.includes('cpu')).length / (jump < 0 ? 2 : 1);
+      const before = looks();
       await house.pass(minute);
-      assert.ok(house.asked.length - asked <= 2, 'no slot is made up for');
+      assert.ok(looks() - before <= 2, 'no slot is made up for');
       assert.equal(await house.incident(key), undefined, 'a minute and a half are not two');
       await house.pass(2 * minute);
       assert.deepEqual(await house.timeline(key), ['firing open']);
