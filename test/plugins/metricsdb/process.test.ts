@@ -131,7 +131,11 @@ for (const program of programs) {
       async () => parts.house.host.explain('metricsdb').effects!.children.filter(({ label }) => label.startsWith('program ')).length,
       (count) => count === 0,
     );
-    assert.equal((await parts.queries.status()).driver, 'embedded');
+    await until(
+      'the other driver is in force',
+      () => parts.queries.status(),
+      ({ driver }) => driver === 'embedded',
+    );
   });
 
   test(`${program} elsewhere is asked and written to like the store of our own`, async (t) => {
