@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 
-import { discover } from '../../core/host/index.ts';
+import { discover, folderOnDisk } from '../../core/host/index.ts';
 import { sdkVersion } from '../../core/sdk/index.ts';
 import { addonFile, type Contents, contentsAsset, fileAsset, pluginAsset, threadAsset } from './contents.ts';
 import { prebuild, sha256 } from './prebuilt-plugin.ts';
@@ -12,7 +12,7 @@ import { programText } from './program-text.ts';
 export async function cargo(root: string, version: string): Promise<ReadonlyMap<string, Uint8Array>> {
   const plugins = new Map([...(await shippedPlugins(root)), ['shipped-files', shippedFiles(root, version)] as const]);
   const threads = await threadPrograms(root);
-  const files = plainFiles(root);
+  const files = new Map([...plainFiles(root), ...(await shippedPacks(root))]);
   const contents: Contents = {
     plugins: Object.fromEntries([...plugins].map(([id, content]) => [id, [...content.keys()]])),
     threads: [...threads.keys()],
@@ -76,8 +76,15 @@ function plainFiles(root: string): ReadonlyMap<string, Buffer> {
     ...filesBelow(root, 'core').filter((name) => name.endsWith('.sql')),
     ...filesBelow(root, 'vault'),
     ...filesBelow(root, 'marketplace'),
-  ];
+  ].filter((name) => !/^marketplace\/.*\.ts$/.test(name));
   return new Map([[addonFile, readFileSync(addon)], ...names.map((name) => [name, readFileSync(join(root, name))] as const)]);
+}
+
+/** Packs with code, in the form that is installed: the binary has no compiler. */
+async function shippedPacks(root: string): Promise<ReadonlyMap<string, Buffer>> {
+  const packs = filesBelow(root, 'marketplace').flatMap((name) => /^marketplace\/([^/]+)\/plugin\.json$/.exec(name)?.[1] ?? []);
+  const built = await Promise.all(packs.map((id) => prebuild(folderOnDisk(id, join(root, 'marketplace', id), 'shipped'))));
+  return new Map(packs.flatMap((id, index) => [...built[index]!].map(([name, bytes]) => [`marketplace/${id}/${name}`, bytes] as const)));
 }
 
 function filesBelow(root: string, folder: string): string[] {

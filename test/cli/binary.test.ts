@@ -98,6 +98,13 @@ test('the single binary is the whole product, alone in an empty folder', { timeo
     assert.ok(existsSync(join(data, 'plugins/greeter/tables.db')));
     assert.equal((await svc(['plugin', 'reload', 'greeter', '--data', data], binary)).code, 0);
 
+    // A pack with code that comes with svc was compiled with it.
+    const install = ['market', 'install', 'shipped', 'kubernetes-reader', '--data', data];
+    const asked = await svc(install, binary);
+    assert.equal(asked.code, 5, asked.stderr);
+    const agreed = await svc([...install, '--confirm', /--confirm ([0-9a-f]{64})/.exec(asked.stdout)![1]!], binary);
+    assert.equal(agreed.code, 0, agreed.stderr);
+
     const doctor = await svc(['doctor', '--data', data], binary);
     assert.equal(doctor.code, 0, doctor.stdout);
     assert.match((await svc(['backup', 'create', '--data', data], binary)).stdout, /backups/);
