@@ -8,7 +8,7 @@ import { TrialFiles } from '../../../plugins/edge-upgrade/trial-files.ts';
 import { Launched, until } from './launched.ts';
 
 /** An agent that writes its name and stays. */
-const stays = (name: string): string => `#!/bin/sh\necho "${name} $SVC_EDGE_RUNNING $*" >>"$3/starts-of-agents"\nexec sleep 300\n`;
+const stays = (name: string): string => `#!/bin/sh\necho "${name} $SVC_EDGE_RUNNING $*" >>"$3/starts-of-agents"\nexec sleep 120\n`;
 const ends = (name: string, code: number): string => `#!/bin/sh\necho "${name}" >>"$3/starts-of-agents"\nexit ${code}\n`;
 const ignores = `#!/bin/sh\ntrap '' TERM\necho deaf >>"$3/starts-of-agents"\nwhile :; do sleep 1; done\n`;
 
