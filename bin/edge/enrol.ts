@@ -148,7 +148,7 @@ function explained(url: URL, error: Error): Failure {
   const code = (error as NodeJS.ErrnoException).code ?? '';
   if (/CERT|SELF_SIGNED|UNABLE_TO_VERIFY/.test(code)) {
     return unreachable(
-      `the certificate of ${url.host} is not signed by anybody this machine knows (${code}): give --pin, or --ca with the authority's file`,
+      `the certificate of ${url.host} is not signed by an authority that this machine trusts (${code}): give --pin, or --ca with the authority's file`,
       error,
     );
   }

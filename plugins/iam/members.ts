@@ -104,7 +104,7 @@ async function assertSeen(db: Iam, actor: Principal, org: number): Promise<void>
 async function assertMayWiden(tx: Iam, actor: Principal, org: number): Promise<void> {
   const { name, device_selector: selector } = (await orgStore(tx).find(actor, org)) ?? missingOrg(org);
   if (actor.selectors !== undefined && selector !== null) {
-    throw new SvcError('forbidden', `${name} narrows which devices its members see, so only an administrator takes somebody out of it`);
+    throw new SvcError('forbidden', `${name} narrows which devices its members see, so its members cannot take accounts out of it; ask an administrator`);
   }
 }
 

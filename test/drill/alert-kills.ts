@@ -123,7 +123,7 @@ function assertOrder(told: readonly Told[]): void {
   for (const { event, incident } of told) {
     const place = incident.event_count * 2 + (event === 'resolved' ? 1 : 0);
     const before = places.get(incident.id) ?? 0;
-    assert.ok(place >= before, `incident ${incident.id}: ${event} ${incident.event_count} came after something later`);
+    assert.ok(place >= before, `incident ${incident.id}: ${event} ${incident.event_count} came after a later event`);
     places.set(incident.id, place);
   }
 }

@@ -32,3 +32,17 @@ test('a message code names one sentence: it stands at one place of the sources',
   const shared = codes.filter(({ code }, index) => codes.findIndex((other) => other.code === code) !== index);
   assert.deepEqual(shared, []);
 });
+
+/** The names of things instead: which account, which file, which host. */
+const vague = /\b(?:any|every|no|some)body\b|\bwhoever\b|\bsomething\b/i;
+
+test('an error names who and what is meant', () => {
+  const errors = sourcesIn('core', 'plugins', 'bin').flatMap(({ path, text }: Source) =>
+    [...text.matchAll(/new (?:SvcError|Error|UsageError)\(([^;]*?)\);/g)].map((match) => ({ path, said: match[1]! })),
+  );
+  assert.deepEqual(
+    errors.filter(({ said }) => vague.test(said.replaceAll(/\/\/[^\n]*/g, ''))),
+    [],
+  );
+  assert.ok(errors.length > 500, `${errors.length} errors`);
+});

@@ -5,7 +5,7 @@ import { type Customer, twoCustomers, type TwoCustomers } from './two-customers.
 
 const q = (query: string): string => encodeURIComponent(query);
 
-/** Questions about everything there is. What is asked with `~` must answer something of one's own. */
+/** Questions that a store answers from all its data. Those with `~` must answer with the asker's own devices, and not with nothing. */
 function questions({ at }: TwoCustomers, own: Customer, other: Customer): string[] {
   const [start, end] = [at - 60_000, at + 60_000];
   const seconds = `start=${start / 1_000}&end=${end / 1_000}`;

@@ -12,7 +12,7 @@ export interface InstallParts {
   readonly pin: () => string;
 }
 
-/** What brings svc itself to another host, before it has any. */
+/** The install script, and the program that it fetches: for hosts without svc. */
 export const installRoutes = ({ enrolments, packages, build, pin }: InstallParts): readonly RouteDeclaration[] => [
   byteRoute({
     method: 'GET',

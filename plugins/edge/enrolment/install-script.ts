@@ -18,7 +18,7 @@ export function assertReachable(url: string): void {
   if (isLoopback(url)) {
     throw new SvcError(
       'conflict',
-      `hosts cannot be brought to ${url}, which is this machine for each of them: set SVC_PUBLIC_URL to the address of svc for others, and let it listen there`,
+      `svc has no install script to hand out: other hosts cannot reach ${url}, a loopback address; set SVC_PUBLIC_URL to one that they can reach, and let svc listen there`,
       { reason: 'edge.loopback_manager' },
     );
   }

@@ -56,7 +56,7 @@ test('behind real nginx with a certificate that nobody signed, an agent talks to
       enrol(dataDir, { manager: url, token, pin: wrong }),
       /shows another key than --pin says: the pin belongs to another manager, or the connection is intercepted/,
     );
-    await assert.rejects(enrol(dataDir, { manager: url, token }), /is not signed by anybody this machine knows .*: give --pin, or --ca/);
+    await assert.rejects(enrol(dataDir, { manager: url, token }), /is not signed by an authority that this machine trusts .*: give --pin, or --ca/);
     assert.deepEqual(await push(wrong), {
       kind: 'later',
       reason: `${new URL(url).host} shows another key than the one that is pinned in edge.json`,

@@ -178,7 +178,7 @@ test('a refusal is a sentence that says what to do, and names the tool', () => {
   );
 });
 
-test('no tool is for those who see some devices alone, whoever they ask by', () => {
+test('an account that a device selector narrows is given no tool, asked by people and by agents', () => {
   const person = {
     ...{ id: 5, email: 'p@example.org', display_name: 'P', role: 'user', version: 1, orgs: [1], grants: ['skill:*'] },
     status: 'active',

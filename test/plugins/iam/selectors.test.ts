@@ -16,7 +16,7 @@ describe('the device selector of an organization', () => {
     await ask('PATCH', `/orgs/${more.id}`, { device_selector: 'rented' });
     assert.deepEqual(seen(ann.id), ['customer=acme,role:db', 'rented'], 'of several organizations any');
     await ask('PATCH', `/orgs/${more.id}`, { description: 'another word' });
-    assert.deepEqual(seen(ann.id)?.length, 2, 'a change of something else leaves it');
+    assert.deepEqual(seen(ann.id)?.length, 2, 'a change of another field leaves the selector');
     await ask('PATCH', `/orgs/${more.id}`, { device_selector: null });
     assert.deepEqual(seen(ann.id), ['customer=acme,role:db'], 'one without a selector widens nothing');
   });
@@ -38,7 +38,7 @@ describe('the device selector of an organization', () => {
     await ask('PATCH', `/orgs/${acme.id}`, { device_selector: 'customer=acme' });
     for (const { id } of [head, mate]) {
       const { status, body } = await as(head)('DELETE', `/orgs/${acme.id}/members/${id}`);
-      assert.deepEqual([status, /only an administrator/.test(body.message)], [403, true]);
+      assert.deepEqual([status, body.message.endsWith('ask an administrator')], [403, true]);
     }
     assert.equal((await as(head)('PATCH', `/orgs/${acme.id}`, { device_selector: null })).status, 403);
     const gone = await ask('DELETE', `/orgs/${acme.id}`);

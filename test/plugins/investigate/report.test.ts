@@ -59,6 +59,17 @@ test('a check that complains about the cause brings its playbook among what to d
   );
 });
 
+test('the playbook of the kind of fault that was found comes first, whatever the order in which checks complain', () => {
+  const checks = ['filesystem_readonly', 'disk_full'].map((check) => ({ check, node: 'device:1', ok: false, interesting: true }));
+  const snapshot = { evidence: [], symptom: { node: 'device:1' }, window: { from: 0, to: 8 * 3_600_000 }, checks } as unknown as Snapshot;
+  const first = (kind: string): string | null | undefined => {
+    const indicator = { kind, name: 'some_metric', evidence: 'E1' };
+    const findings = { root_cause: { node: 'device:1', indicator }, hypotheses: [], onset_at: 7 * 3_600_000 } as unknown as Findings;
+    return actionsFor(findings, snapshot, new Map(Object.entries(shippedChecks)))[0]?.link;
+  };
+  assert.deepEqual([first('disk'), first('cpu')], ['playbook://hosts/disk-full.md', 'playbook://hosts/filesystem-readonly.md']);
+});
+
 test('a message carries the first line of the report, and the next one like it names the first, with what people said of it', async (t) => {
   const house = await investigateHouse(t, {
     plugins: ['metricsdb', 'alert', 'topology', 'changes', 'investigate', 'notify'],

@@ -124,13 +124,13 @@ test('what comes with another digest is not put in place', async (t) => {
   assert.deepEqual(readdirSync(folder).sort(), ['.curlrc', 'tools']);
 });
 
-test('a manager that only its own machine reaches brings nobody', async (t) => {
+test('a manager with a loopback address hands out no install script', async (t) => {
   const { ask, house } = await edgeHouse(t, { plugins: ['edge'] });
   const answer = await fetch(`${house.url}/install.sh`);
   assert.equal(answer.status, 409);
   assert.match(
     ((await answer.json()) as { message: string }).message,
-    new RegExp(`^hosts cannot be brought to ${house.url}/?, which is this machine for each of them: set SVC_PUBLIC_URL`),
+    new RegExp(`^svc has no install script to hand out: other hosts cannot reach ${house.url}/?, a loopback address; set SVC_PUBLIC_URL`),
   );
   const { body: made } = await ask('POST', '/edges/enrolments', {});
   assert.deepEqual([made.script_command, /is this machine alone: set SVC_PUBLIC_URL/.test(made.advice)], [null, true]);
