@@ -1,3 +1,4 @@
+import { DeviceScopes, type SeenBy, seenBy } from 'svc/query';
 import { defineService, type Handle, messageOf, type PluginContext, timestamp } from 'svc/sdk';
 
 import type { MetricsQueries } from '../metricsdb/contract.ts';
@@ -65,6 +66,7 @@ export class AlertEngine {
   readonly #instances: InstanceReader;
   readonly #counters: EvaluatorCounters;
   readonly #evaluator: Evaluator;
+  readonly #seenBy: SeenBy;
   readonly #planOf = (rule: Rule): Plan => this.#parts.planOf(rule, this.#milliseconds('alert.eval_interval'));
 
   constructor(ctx: PluginContext, parts: AlertEngineParts) {
@@ -73,6 +75,7 @@ export class AlertEngine {
     this.#parts = parts;
     this.#metrics = services.maybe(Metrics);
     this.#timeline = new Timeline(clock);
+    this.#seenBy = seenBy(services.maybe(DeviceScopes));
     const tables = ctx.db<IncidentTables>();
     this.#incidents = new IncidentStore(tables);
     const planOf = this.#planOf;
@@ -82,7 +85,8 @@ export class AlertEngine {
       familyOf: (incident) => families.of(incident),
       changed: (incidents, types) => this.#publish(incidents, types),
     });
-    this.#silences = new Silences(new SilenceStore(ctx.db<SilenceTables>()), new SilenceReach({ tables, ledger: this.#ledger }), clock);
+    const reach = new SilenceReach({ tables, ledger: this.#ledger });
+    this.#silences = new Silences({ store: new SilenceStore(ctx.db<SilenceTables>()), reach, clock, seenBy: this.#seenBy });
     this.#counters = new EvaluatorCounters(ctx.metrics);
     const within = withinScope(scope);
     const backEnds = this.#backEnds(within);
@@ -197,8 +201,8 @@ export class AlertEngine {
     }));
     const reader = new IncidentReader(this.#incidents, this.#instances, clock, { get: (id) => this.#parts.book.get(id), planOf: this.#planOf });
     services.provide(Incidents, () => reader);
-    extend.contribute(mentions, 'incident', incidentMention(reader));
-    const parts = { incidents: reader, silences: this.#silences, dispatcher: services.maybe(Channels), clock, ids };
+    extend.contribute(mentions, 'incident', incidentMention(reader, this.#seenBy));
+    const parts = { incidents: reader, seenBy: this.#seenBy, silences: this.#silences, dispatcher: services.maybe(Channels), clock, ids };
     incidentSkills(parts).forEach((skill) => skills.add(skill));
     const own = { ledger: this.#ledger, timeline: this.#timeline, clock, log: this.#ctx.log, gateInputs: () => this.#gateInputs() };
     const others = new OthersAlertBook(own);
@@ -213,15 +217,11 @@ export class AlertEngine {
 
   #addRoutes(backEnds: readonly BackEnd[]): void {
     const { book } = this.#parts;
-    const operations = new Operations({ ledger: this.#ledger, instances: this.#instances, clock: this.#ctx.clock, gateInputs: () => this.#gateInputs() });
+    const shared = { store: this.#incidents, instances: this.#instances, ledger: this.#ledger, seenBy: this.#seenBy };
+    const operations = new Operations({ ...shared, clock: this.#ctx.clock, gateInputs: () => this.#gateInputs() });
     this.#ctx.services.provide(IncidentDeeds, () => operations);
     this.#ctx.http.routes([
-      ...incidentRoutes({
-        store: this.#incidents,
-        instances: this.#instances,
-        ledger: this.#ledger,
-        why: new Why(this.#incidents, this.#ctx.services.maybe(Channels)),
-      }),
+      ...incidentRoutes({ ...shared, why: new Why(this.#incidents, this.#ctx.services.maybe(Channels)) }),
       ...operationRoutes(operations),
       ...silenceRoutes(this.#silences),
       ...runtimeRoutes({

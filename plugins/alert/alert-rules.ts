@@ -1,3 +1,4 @@
+import { askingOf, DeviceScopes } from 'svc/query';
 import { BuildInfo, type Clock, defineEvent, messageOf, type PluginContext, type Tables } from 'svc/sdk';
 
 import { RuleImporter } from './import.ts';
@@ -54,10 +55,11 @@ export class AlertRules {
     this.labelsOf = (rule, series, value) => texts.labels(rule, series, value);
 
     const preview = new Preview({ dependencies, clock, intervalMs, delayOf, labelsOf: this.labelsOf });
-    ruleSkills(rules, preview).forEach((skill) => ctx.skills.add(skill));
+    const asking = askingOf(services.maybe(DeviceScopes));
+    ruleSkills(rules, preview, asking).forEach((skill) => ctx.skills.add(skill));
     ctx.http.routes([
       ...ruleRoutes(rules),
-      ...previewRoutes(preview),
+      ...previewRoutes(preview, asking),
       ...importRoutes(new RuleImporter({ rules, recordings, dependencies, findByKey: (key) => new RuleStore(tables.read).findByKey(key) })),
       ...ruleTestRoutes(dependencies.metrics),
     ]);

@@ -1,3 +1,4 @@
+import type { SeenDevices } from 'svc/query';
 import { type AuditNote, defineEvent, defineService, type Principal } from 'svc/sdk';
 
 import type { NoticeIncident, Severity } from '../notify/contract.ts';
@@ -59,23 +60,26 @@ export interface Diagnosis {
   readonly look?: number;
 }
 
-/** Incidents, for other plugins. */
+/** Incidents, for other plugins. `seen`: what of them whoever is told sees; undefined: all, as the house itself. */
 export interface Incidents {
-  get(id: number): Promise<IncidentView | undefined>;
+  get(id: number, seen: SeenDevices): Promise<IncidentView | undefined>;
   /** Newest first. */
-  list(filter: {
-    readonly status?: readonly IncidentStatus[];
-    readonly rule_key?: string;
-    readonly device_id?: string;
-    /** That were firing at some time since, in milliseconds. */
-    readonly since?: number;
-    /** Default 50, at most 200. */
-    readonly limit?: number;
-  }): Promise<readonly IncidentView[]>;
+  list(
+    filter: {
+      readonly status?: readonly IncidentStatus[];
+      readonly rule_key?: string;
+      readonly device_id?: string;
+      /** That were firing at some time since, in milliseconds. */
+      readonly since?: number;
+      /** Default 50, at most 200. */
+      readonly limit?: number;
+    },
+    seen: SeenDevices,
+  ): Promise<readonly IncidentView[]>;
   /** Those that are there before those that have left within a day, at most 200. */
-  instances(id: number): Promise<readonly InstanceView[]>;
+  instances(id: number, seen: SeenDevices): Promise<readonly InstanceView[]>;
   /** Oldest first, at most 1,000. */
-  events(id: number): Promise<readonly IncidentEventView[]>;
+  events(id: number, seen: SeenDevices): Promise<readonly IncidentEventView[]>;
   /** What its rule measures, and which of the series stands for the incident; undefined where that is not one query. */
   measured(id: number): Promise<IncidentMeasure | undefined>;
   /** Writes a look of the investigator into the timeline, each once for each firing; `look` counts from 1, and is at most 9. */

@@ -19,7 +19,7 @@ export async function logRange(
   logs: LogQueries,
   query: string,
   { start, end, step }: Steps,
-  asking: Pick<QueryOptions, 'signal' | 'asker'>,
+  asking: Pick<QueryOptions, 'signal' | 'asker' | 'enforce'>,
 ): Promise<MatrixAnswer & Notes> {
   const fine = commonStep(start % step, step);
   const found = new Map<string, { readonly labels: LabelRecord; readonly times: number[]; readonly values: number[] }>();

@@ -16,7 +16,7 @@ import { intervalOf, planOf } from './rule-plan.ts';
 import type { PreviewDraft, PreviewShown } from './rule-schema.ts';
 
 export type PreviewResult = Static<typeof PreviewShown>;
-type PreviewAsking = Pick<QueryOptions, 'signal' | 'asker'>;
+type PreviewAsking = Pick<QueryOptions, 'signal' | 'asker' | 'enforce'>;
 type PreviewRequest = Static<typeof PreviewDraft>;
 
 export interface PreviewParts {

@@ -1,5 +1,5 @@
 import { listRoute, route, type RouteDeclaration } from 'svc/sdk';
-import { askerOf } from 'svc/query';
+import type { AskingOf } from 'svc/query';
 
 import type { RuleImporter } from './import.ts';
 import type { Preview } from './preview.ts';
@@ -12,6 +12,7 @@ export const ruleRoutes = (rules: Rules): readonly RouteDeclaration[] => [
   listRoute({
     path,
     access: 'any',
+    devices: 'none',
     summary: 'List alert rules, newest first',
     query: RuleQuery,
     items: RuleShown,
@@ -32,6 +33,7 @@ export const ruleRoutes = (rules: Rules): readonly RouteDeclaration[] => [
     method: 'GET',
     path: `${path}/{id}`,
     access: 'any',
+    devices: 'none',
     summary: 'One alert rule',
     params: RuleId,
     response: RuleShown,
@@ -73,11 +75,12 @@ export const ruleRoutes = (rules: Rules): readonly RouteDeclaration[] => [
   }),
 ];
 
-export const previewRoutes = (preview: Preview): readonly RouteDeclaration[] => [
+export const previewRoutes = (preview: Preview, askingOf: AskingOf): readonly RouteDeclaration[] => [
   route({
     method: 'POST',
     path: `${path}/preview`,
     access: 'alert:preview',
+    devices: 'narrowed',
     summary: 'Run a rule definition over past data, and show when it would have fired',
     body: PreviewDraft,
     response: PreviewShown,
@@ -85,7 +88,7 @@ export const previewRoutes = (preview: Preview): readonly RouteDeclaration[] => 
     timeoutMs: 60_000,
     audited: false,
     errors: ['unavailable', 'budget_exceeded'],
-    handle: (call) => preview.run(call.body, { asker: askerOf(call.principal), signal: call.signal }),
+    handle: async ({ body, principal, signal }) => preview.run(body, { ...(await askingOf(principal)), signal }),
   }),
 ];
 

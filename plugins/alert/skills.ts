@@ -1,10 +1,11 @@
-import { askerOf } from 'svc/query';
+import { type AskingOf, type SeenBy, type SeenDevices } from 'svc/query';
 import { type Clock, covers, type Handle, type Ids, type SkillRun, SvcError, type ToolSkill, toolSkill } from 'svc/sdk';
 import { type Static, Type } from 'typebox';
 
 import type { NoticeDispatcher } from '../notify/contract.ts';
 import type { Incidents } from './contract.ts';
 import { durationOf } from './incident/duration.ts';
+import { assertOfOneDevice } from './incident/seen-incidents.ts';
 import type { Preview } from './preview.ts';
 import { PreviewDraft } from './rule-schema.ts';
 import type { Rules } from './rules.ts';
@@ -20,7 +21,7 @@ const RuleList = Type.Object({
 });
 
 /** What agents and people do with rules. */
-export const ruleSkills = (rules: Rules, preview: Preview): readonly ToolSkill[] => [
+export const ruleSkills = (rules: Rules, preview: Preview, askingOf: AskingOf): readonly ToolSkill[] => [
   toolSkill({
     ...reads,
     key: 'rules_list',
@@ -43,7 +44,7 @@ export const ruleSkills = (rules: Rules, preview: Preview): readonly ToolSkill[]
       if (!principal.grants.some((grant) => covers(grant, 'alert:preview'))) {
         throw new SvcError('forbidden', 'your role does not hold alert:preview');
       }
-      const { series: _series, ...result } = await preview.run(draft, { asker: askerOf(principal), signal });
+      const { series: _series, ...result } = await preview.run(draft, { ...(await askingOf(principal)), signal });
       return { draft, ...result };
     },
   }),
@@ -51,6 +52,7 @@ export const ruleSkills = (rules: Rules, preview: Preview): readonly ToolSkill[]
 
 export interface IncidentSkillParts {
   readonly incidents: Incidents;
+  readonly seenBy: SeenBy;
   readonly silences: Silences;
   readonly dispatcher: Handle<NoticeDispatcher>;
   readonly clock: Clock;
@@ -78,13 +80,10 @@ export const incidentSkills = (parts: IncidentSkillParts): readonly ToolSkill[] 
     name: 'Incidents',
     description: 'Incidents, newest first: by status, rule, device, or that were firing lately.',
     params: IncidentList,
-    run: async ({ device_id: device, last, ...filter }) => {
+    run: async ({ device_id: device, last, ...filter }, { principal }) => {
       const since = last === undefined ? undefined : parts.clock.now() - durationOf(last, 'last');
-      const found = await parts.incidents.list({
-        ...filter,
-        ...(device !== undefined && { device_id: String(device) }),
-        ...(since !== undefined && { since }),
-      });
+      const asked = { ...filter, ...(device !== undefined && { device_id: String(device) }), ...(since !== undefined && { since }) };
+      const found = await parts.incidents.list(asked, await parts.seenBy(principal));
       return { shown: found.length, incidents: found };
     },
   }),
@@ -94,7 +93,10 @@ export const incidentSkills = (parts: IncidentSkillParts): readonly ToolSkill[] 
     name: 'One incident',
     description: 'One incident with its timeline, oldest event first.',
     params: IncidentOne,
-    run: async ({ incident_id: id }) => ({ incident: await existing(parts.incidents, id), timeline: await parts.incidents.events(id) }),
+    run: async ({ incident_id: id }, { principal }) => {
+      const seen = await parts.seenBy(principal);
+      return { incident: await existing(parts.incidents, id, seen), timeline: await parts.incidents.events(id, seen) };
+    },
   }),
   toolSkill({
     ...changes,
@@ -102,7 +104,7 @@ export const incidentSkills = (parts: IncidentSkillParts): readonly ToolSkill[] 
     name: 'Tell channels of an incident',
     description: 'Sends an incident, as it stands, to notification channels that its rule may not pin.',
     params: IncidentNotice,
-    run: (params) => notify(params, parts),
+    run: async (params, { principal }) => notify(params, parts, await parts.seenBy(principal)),
   }),
   toolSkill({
     ...changes,
@@ -114,8 +116,8 @@ export const incidentSkills = (parts: IncidentSkillParts): readonly ToolSkill[] 
   }),
 ];
 
-async function existing(incidents: Incidents, id: number) {
-  const incident = await incidents.get(id);
+async function existing(incidents: Incidents, id: number, seen: SeenDevices) {
+  const incident = await incidents.get(id, seen);
   if (incident === undefined) {
     throw new SvcError('not_found', `there is no incident ${id}`);
   }
@@ -125,8 +127,10 @@ async function existing(incidents: Incidents, id: number) {
 async function notify(
   { incident_id: id, channel_ids: channels }: Static<typeof IncidentNotice>,
   { incidents, dispatcher, ids }: IncidentSkillParts,
+  seen: SeenDevices,
 ): Promise<object> {
-  const incident = await existing(incidents, id);
+  const incident = await existing(incidents, id, seen);
+  assertOfOneDevice(incident, seen);
   if (!dispatcher.available) {
     throw new SvcError('unavailable', 'the plugin notify is not running; enable it to send notifications');
   }

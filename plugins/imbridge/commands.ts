@@ -148,7 +148,7 @@ export class Commands {
       return words.noAlerts;
     }
     this.#parts.rights.demand(sender.principal, request!);
-    const found = await this.#parts.incidents.get().list({ status: ['open', 'acknowledged', 'silenced'], limit: 200 });
+    const found = await this.#parts.incidents.get().list({ status: ['open', 'acknowledged', 'silenced'], limit: 200 }, undefined);
     const lines = found.slice(0, mostShown).map(lineOf);
     const more = found.length - lines.length;
     return lines.length === 0 ? words.noIncidents : [words.incidents, ...lines, ...(more > 0 ? [filled(words.more, { count: more })] : [])].join('\n');

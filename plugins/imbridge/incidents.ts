@@ -202,7 +202,7 @@ export class IncidentTalk {
 
   async #news(incident: number, after: number): Promise<readonly IncidentEventView[]> {
     const { incidents } = this.#parts;
-    return incidents.available ? (await incidents.get().events(incident)).filter(({ id, type }) => id > after && life.has(type)) : [];
+    return incidents.available ? (await incidents.get().events(incident, undefined)).filter(({ id, type }) => id > after && life.has(type)) : [];
   }
 
   #notice(appId: string, conversation: string, incident: number): Promise<NoticeRow | undefined> {

@@ -76,7 +76,7 @@ export class Desk {
   /** A person, or another room in their name, asks for one. */
   async start(incidentId: number, { key, name }: Asker): Promise<InvestigationState> {
     const { tables, incidents, clock } = this.#parts;
-    const incident = await incidents.get(incidentId);
+    const incident = await incidents.get(incidentId, undefined);
     if (incident === undefined) {
       throw new SvcError('not_found', `there is no incident ${incidentId}`);
     }
@@ -157,7 +157,7 @@ export class Desk {
   async sweep(): Promise<void> {
     const { incidents, clock } = this.#parts;
     const since = clock.now() - hourMs;
-    for (const incident of await incidents.list({ status: ['open', 'acknowledged'], limit: 200 })) {
+    for (const incident of await incidents.list({ status: ['open', 'acknowledged'], limit: 200 }, undefined)) {
       if (Date.parse(incident.fired_at) >= since && (await this.#store.newest(incident.id)) === undefined) {
         await this.offer(incident).catch(() => undefined);
       }
@@ -171,7 +171,7 @@ export class Desk {
     const { tables, incidents, clock } = this.#parts;
     const now = clock.now();
     for (const { incident_id: id, fire_seq: firing, look, created_at: at } of await this.#store.unexplained(now - hourMs, nextLookMs.length + 1)) {
-      const incident = at + nextLookMs[look - 1]! <= now ? await incidents.get(id) : undefined;
+      const incident = at + nextLookMs[look - 1]! <= now ? await incidents.get(id, undefined) : undefined;
       if (incident !== undefined && incident.event_count === firing && (incident.status === 'open' || incident.status === 'acknowledged')) {
         const about = { ...aboutOf(incident, now), started_by: 'alert' as const, asked_by: 'alert', look: look + 1 };
         await tables.write(async (tx) => {

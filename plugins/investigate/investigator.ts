@@ -78,11 +78,11 @@ export class Investigator {
 
   async #subjectOf(run: RunRow): Promise<Subject> {
     const { incidents } = this.#parts;
-    const incident = await incidents.get(run.incident_id);
+    const incident = await incidents.get(run.incident_id, undefined);
     if (incident === undefined) {
       throw new SvcError('not_found', `incident ${run.incident_id} is gone`);
     }
-    const [measure, instances] = await Promise.all([incidents.measured(incident.id), incidents.instances(incident.id)]);
+    const [measure, instances] = await Promise.all([incidents.measured(incident.id), incidents.instances(incident.id, undefined)]);
     return subjectOf(incident, measure, instances);
   }
 
@@ -128,7 +128,7 @@ export class Investigator {
 
   /** A process that ended after it had stored a report may not have told the timeline. Each firing is told once, however often it is tried. */
   async tellAgain(run: RunRow): Promise<void> {
-    const incident = await this.#parts.incidents.get(run.incident_id);
+    const incident = await this.#parts.incidents.get(run.incident_id, undefined);
     // Of a later firing it says nothing.
     if (incident !== undefined && incident.event_count === run.fire_seq) {
       await (run.status === 'failed' ? this.#tellFailed(run) : this.#tell(run, JSON.parse(run.report!) as ReportBody));

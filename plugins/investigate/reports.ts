@@ -62,7 +62,7 @@ export class Reports {
       return await this.#shown(run);
     }
     const { incidents } = this.#parts;
-    if ((await incidents.get(incidentId)) === undefined) {
+    if ((await incidents.get(incidentId, undefined)) === undefined) {
       throw new SvcError('not_found', `there is no incident ${incidentId}`, { reason: 'investigate.no_incident' });
     }
     return notStarted(incidentId);
@@ -138,7 +138,7 @@ export class Reports {
   async #shown(run: RunRow): Promise<Report> {
     const { incidents, surroundings } = this.#parts;
     const feedback = await this.#store.feedback([run.id]);
-    const incident = run.status === 'skipped' ? await incidents.get(run.incident_id) : undefined;
+    const incident = run.status === 'skipped' ? await incidents.get(run.incident_id, undefined) : undefined;
     const related = incident && (await relatedTo({ incident, fired_at: run.fired_at }, new Set(), surroundings));
     return shownReport(run, feedback, related === undefined ? {} : { related_incidents: related });
   }

@@ -1,4 +1,4 @@
-import type { AskingOf } from 'svc/query';
+import type { AskingOf, SeenBy, SeenDevices } from 'svc/query';
 import { byteRoute, type Handle, type RouteDeclaration, SvcError, timestamp } from 'svc/sdk';
 
 import type { ActiveAlert, AlertingRule, AlertingRules, QueryOptions } from './contract.ts';
@@ -9,24 +9,27 @@ export interface AlertingParts {
   readonly alerting: Handle<AlertingRules>;
   readonly driver: () => Driver;
   readonly asking: AskingOf;
+  readonly seenBy: SeenBy;
   readonly now: () => number;
 }
 
 /** What peers of Prometheus show of rules, alerts and targets. */
-export const alertingRoutes = ({ alerting, driver, asking, now }: AlertingParts): readonly RouteDeclaration[] => [
+export const alertingRoutes = ({ alerting, driver, asking, seenBy, now }: AlertingParts): readonly RouteDeclaration[] => [
   byteRoute({
     ...common,
     method: 'GET',
     path: '/prometheus/api/v1/rules',
+    devices: 'narrowed',
     summary: 'Alert rules and what came of them, as Prometheus answers it',
-    handle: ({ query }) => success({ groups: groupsOf(wanted(rulesOf(alerting), filterOf(query))) }),
+    handle: async ({ query, principal }) => success({ groups: groupsOf(wanted(rulesOf(alerting, await seenBy(principal)), filterOf(query))) }),
   }),
   byteRoute({
     ...common,
     method: 'GET',
     path: '/prometheus/api/v1/alerts',
+    devices: 'narrowed',
     summary: 'Alerts that are pending or firing, as Prometheus answers it',
-    handle: () => success({ alerts: rulesOf(alerting).flatMap(({ alerts }) => alerts.map(shownAlert)) }),
+    handle: async ({ principal }) => success({ alerts: rulesOf(alerting, await seenBy(principal)).flatMap(({ alerts }) => alerts.map(shownAlert)) }),
   }),
   byteRoute({
     ...common,
@@ -44,11 +47,11 @@ export const alertingRoutes = ({ alerting, driver, asking, now }: AlertingParts)
 
 const success = (data: object): string => JSON.stringify({ status: 'success', data });
 
-function rulesOf(alerting: Handle<AlertingRules>): readonly AlertingRule[] {
+function rulesOf(alerting: Handle<AlertingRules>, seen: SeenDevices): readonly AlertingRule[] {
   if (!alerting.available) {
     throw new SvcError('not_found', 'there are no alert rules: the plugin alert is not installed');
   }
-  return alerting.get().rules();
+  return alerting.get().rules(seen);
 }
 
 interface Filter {

@@ -1,3 +1,4 @@
+import type { SeenDevices } from 'svc/query';
 import { defineService } from 'svc/sdk';
 import type { StoreCare } from 'svc/store';
 
@@ -156,7 +157,8 @@ export interface AlertingRule {
 
 /** What evaluates rules provides this; the Prometheus API shows it. */
 export interface AlertingRules {
-  rules(): readonly AlertingRule[];
+  /** With the alerts of devices that are seen alone; undefined: of all. */
+  rules(seen: SeenDevices): readonly AlertingRule[];
 }
 
 export const AlertingRules = defineService<AlertingRules>('alert.rules');

@@ -1,5 +1,5 @@
 import { productTestRoute, prometheus } from 'svc/connection';
-import { askingOf, DeviceScopes } from 'svc/query';
+import { askingOf, DeviceScopes, seenBy } from 'svc/query';
 import {
   Authenticator,
   Board,
@@ -52,7 +52,8 @@ export default definePlugin({
     keepSettled(ctx, programs, thread, board);
 
     const driver = (): Driver => board.driver;
-    const asking = askingOf(ctx.services.maybe(DeviceScopes));
+    const scopes = ctx.services.maybe(DeviceScopes);
+    const asking = askingOf(scopes);
     const queries = queriesOf(driver, thread, clock);
     ctx.services.provide(MetricsQueries, () => queries);
     new MetricSkills(queries, asking, clock).all().forEach((skill) => ctx.skills.add(skill));
@@ -65,7 +66,7 @@ export default definePlugin({
     ctx.http.routes([
       ...metricsdbRoutes(board, asking),
       ...prometheusRoutes(driver, asking),
-      ...alertingRoutes({ alerting: ctx.services.maybe(AlertingRules), driver, asking, now: () => clock.now() }),
+      ...alertingRoutes({ alerting: ctx.services.maybe(AlertingRules), driver, asking, seenBy: seenBy(scopes), now: () => clock.now() }),
       connectionTest(driver, settings, parts),
       authProbe(ctx.services.maybe(Authenticator)),
     ]);

@@ -1,3 +1,5 @@
+import type { SeenDevices } from 'svc/query';
+
 import type { BlastRadius, Reached } from './contract.ts';
 import { relationStore } from './relation-store.ts';
 import type { TopologyDb } from './tables.ts';
@@ -5,8 +7,8 @@ import type { TopologyDb } from './tables.ts';
 export const mostReached = 1_000;
 
 /** Breadth first, so that each node is reached on a shortest way; of several of those, on the one by the oldest relation. */
-export async function blastRadius(db: TopologyDb, nodeId: number, depth: number, most = mostReached): Promise<BlastRadius> {
-  const { steps } = relationStore(db);
+export async function blastRadius(db: TopologyDb, nodeId: number, depth: number, seen: SeenDevices, most = mostReached): Promise<BlastRadius> {
+  const { steps } = relationStore(db, seen);
   const known = new Set([nodeId]);
   const reached: Reached[] = [];
   let edge: readonly number[] = [nodeId];

@@ -72,7 +72,7 @@ export class HostMirror {
   async #mirrorAll(signal: AbortSignal): Promise<void> {
     const sources = [
       async (after: number) => (await this.#devices.get().page(after, batch)).map(({ id }) => id),
-      (after: number) => nodeStore(this.#tables.read).mirrored(after, batch),
+      (after: number) => nodeStore(this.#tables.read, undefined).mirrored(after, batch),
     ];
     for (const next of sources) {
       for (let ids = await next(0); ids.length > 0 && !signal.aborted; ids = await next(ids.at(-1)!)) {
@@ -91,12 +91,12 @@ export class HostMirror {
 
   async #mirror(ids: readonly number[]): Promise<void> {
     const entries = new Map((await this.#devices.get().many(ids)).map((entry) => [entry.id, entry]));
-    const nodes = new Map((await nodeStore(this.#tables.read).ofDevices(ids)).map((node) => [node.device_id!, node]));
+    const nodes = new Map((await nodeStore(this.#tables.read, undefined).ofDevices(ids)).map((node) => [node.device_id!, node]));
     const wrong = ids.filter((id) => isWrong(entries.get(id), nodes.get(id)));
     if (wrong.length > 0) {
       await this.#tables.write(async (tx) => {
         // Looked at again: a generation that is on its way out may have been at it as well.
-        const there = new Map((await nodeStore(tx).ofDevices(wrong)).map((node) => [node.device_id!, node]));
+        const there = new Map((await nodeStore(tx, undefined).ofDevices(wrong)).map((node) => [node.device_id!, node]));
         for (const id of wrong) {
           await settle(tx, entries.get(id), there.get(id), this.#clock.now());
         }
@@ -107,15 +107,15 @@ export class HostMirror {
 
 async function settle(tx: TopologyDb, entry: DeviceEntry | undefined, node: NodeRow | undefined, now: number): Promise<void> {
   if (entry === undefined && node !== undefined) {
-    await relationStore(tx).removeAt(node.id);
-    await nodeStore(tx).remove(node.id);
+    await relationStore(tx, undefined).removeAt(node.id);
+    await nodeStore(tx, undefined).remove(node.id);
   } else if (entry === undefined) {
     return;
   } else if (node === undefined) {
     const { id, display_name: name, tags } = entry;
-    await nodeStore(tx).insert({ type: 'host', name, props: '{}', tags, device_id: id, created_at: now, updated_at: now });
+    await nodeStore(tx, undefined).insert({ type: 'host', name, props: '{}', tags, device_id: id, created_at: now, updated_at: now });
   } else {
-    await nodeStore(tx).update(node.id, { name: entry.display_name, tags: entry.tags }, now);
+    await nodeStore(tx, undefined).update(node.id, { name: entry.display_name, tags: entry.tags }, now);
   }
 }
 

@@ -1,3 +1,4 @@
+import { DeviceScopes, seenBy } from 'svc/query';
 import { defineEvent, defineExtensionPoint, definePlugin, defineService } from 'svc/sdk';
 
 import type { DeviceDetailSource, DeviceDirectory } from '../device/contract.ts';
@@ -29,23 +30,24 @@ export default definePlugin({
     const { clock, log, scope } = ctx;
     const tables = ctx.db<TopologyTables>();
     const check = new PropsCheck();
+    const sees = seenBy(ctx.services.maybe(DeviceScopes));
     const devices = ctx.services.maybe(Devices);
     const mirror = new HostMirror({ tables, devices, clock, log });
 
-    const nodes = new Nodes({ tables, check, clock });
-    topologySkills(nodes, tables).forEach((skill) => ctx.skills.add(skill));
+    const nodes = new Nodes({ tables, check, clock, seenBy: sees });
+    topologySkills(nodes).forEach((skill) => ctx.skills.add(skill));
     ctx.services.provide(TopologyGraph, () => ({
-      blastRadius: (nodeId, depth) => blastRadius(tables.read, nodeId, depth),
+      blastRadius: (nodeId, depth) => blastRadius(tables.read, nodeId, depth, undefined),
       neighbourhood: (around) => neighbourhood(tables.read, around),
     }));
     ctx.extend.contribute(DeviceDetails, 'host-node', {
-      detailsOf: async (ids) => new Map((await nodeStore(tables.read).ofDevices(ids)).map(({ id, device_id }) => [device_id!, { node_id: id }])),
+      detailsOf: async (ids) => new Map((await nodeStore(tables.read, undefined).ofDevices(ids)).map(({ id, device_id }) => [device_id!, { node_id: id }])),
     });
     ctx.http.routes([
       ...nodeTypeRoutes(new NodeTypes({ tables, check, clock })),
       ...nodeRoutes(nodes),
       ...relationTypeRoutes(new RelationTypes({ tables, clock })),
-      ...relationRoutes(new Relations({ tables, clock })),
+      ...relationRoutes(new Relations({ tables, clock, seenBy: sees })),
     ]);
 
     let isDue = false;

@@ -37,7 +37,7 @@ export async function neighbourhood(
           .where('name', 'in', [...names])
           .limit(mostNodes)
           .execute();
-  const start = [...given, ...(await nodeStore(db).ofDevices(devices)).map(({ id }) => id), ...named.map(({ id }) => id)];
+  const start = [...given, ...(await nodeStore(db, undefined).ofDevices(devices)).map(({ id }) => id), ...named.map(({ id }) => id)];
   const distances = new Map(start.map((id) => [id, 0]));
   const links = new Map<number, Link>();
   let edge: readonly number[] = [...distances.keys()];
@@ -52,7 +52,7 @@ export async function neighbourhood(
     fitting.forEach((id) => distances.set(id, distance));
     edge = fitting;
   }
-  const nodes = await nodeStore(db).many([...distances.keys()]);
+  const nodes = await nodeStore(db, undefined).many([...distances.keys()]);
   const known = new Set(nodes.map(({ id }) => id));
   return {
     nodes: nodes

@@ -1,4 +1,5 @@
 import { type Expression, type ExpressionBuilder, type Insertable, type SqlBool, sql } from 'kysely';
+import type { SeenDevices } from 'svc/query';
 import { type Page, pageOf, type PageRequest } from 'svc/sdk';
 
 import type { NodeRow, TopologyDb, TopologyTables } from './tables.ts';
@@ -14,16 +15,15 @@ export type Tags = Readonly<Record<string, string>>;
 
 type NewNode = Omit<Insertable<TopologyTables['topology_nodes']>, 'id' | 'tags'> & { readonly tags: Tags };
 
-/** The only statements about nodes and their tags. */
-export const nodeStore = (db: TopologyDb) => ({
-  list: (filter: NodeFilter, page: PageRequest): Promise<Page<NodeRow>> => pageOf(db.selectFrom('topology_nodes').selectAll().where(fits(filter)), 'id', page),
+/** The only statements about nodes and their tags. Who sees some devices alone sees their host nodes: any other may be of others. */
+export const nodeStore = (db: TopologyDb, seen: SeenDevices) => ({
+  list: (filter: NodeFilter, page: PageRequest): Promise<Page<NodeRow>> => pageOf(nodes(db, seen).selectAll().where(fits(filter)), 'id', page),
 
-  find: (id: number): Promise<NodeRow | undefined> => db.selectFrom('topology_nodes').selectAll().where('id', '=', id).executeTakeFirst(),
+  find: (id: number): Promise<NodeRow | undefined> => nodes(db, seen).selectAll().where('id', '=', id).executeTakeFirst(),
 
-  many: (ids: readonly number[]): Promise<NodeRow[]> => db.selectFrom('topology_nodes').selectAll().where('id', 'in', among(ids)).execute(),
+  many: (ids: readonly number[]): Promise<NodeRow[]> => nodes(db, seen).selectAll().where('id', 'in', among(ids)).execute(),
 
-  ofDevices: (deviceIds: readonly number[]): Promise<NodeRow[]> =>
-    db.selectFrom('topology_nodes').selectAll().where('device_id', 'in', among(deviceIds)).execute(),
+  ofDevices: (deviceIds: readonly number[]): Promise<NodeRow[]> => nodes(db, seen).selectAll().where('device_id', 'in', among(deviceIds)).execute(),
 
   /** Devices that have a node, in the order of their ids. */
   async mirrored(after: number, limit: number): Promise<number[]> {
@@ -68,6 +68,9 @@ export const nodeStore = (db: TopologyDb) => ({
     await db.deleteFrom('topology_nodes').where('id', '=', id).execute();
   },
 });
+
+const nodes = (db: TopologyDb, seen: SeenDevices) =>
+  db.selectFrom('topology_nodes').$if(seen !== undefined, (query) => query.where('device_id', 'in', among(seen!.ids)));
 
 /** A list of any length as one parameter. */
 export const among = (values: Iterable<number>) => sql<number>`(select value from json_each(${JSON.stringify([...values])}))`;

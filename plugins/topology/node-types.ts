@@ -62,7 +62,7 @@ export class NodeTypes {
       if (row.builtin === 1) {
         throw new SvcError('conflict', `the node type ${name} is built in and cannot be deleted`);
       }
-      const used = await nodeStore(tx).count(name);
+      const used = await nodeStore(tx, undefined).count(name);
       if (used > 0) {
         throw new SvcError('conflict', `the node type ${name} is in use by nodes: ${used}; delete them first`);
       }

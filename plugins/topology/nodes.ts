@@ -1,4 +1,5 @@
-import { type Call, type Clock, type Page, type PageRequest, SvcError, type Tables } from 'svc/sdk';
+import type { SeenBy, SeenDevices } from 'svc/query';
+import { type Call, type Clock, type Page, type PageRequest, type Principal, SvcError, type Tables } from 'svc/sdk';
 import type { Static } from 'typebox';
 
 import { blastRadius } from './blast-radius.ts';
@@ -11,12 +12,13 @@ import type { NodeRow, NodeTypeRow, TopologyDb, TopologyTables } from './tables.
 import { nodeTypeStore } from './type-store.ts';
 
 /** What a change needs to know of the call that asks for it. */
-type By = Pick<Call, 'requireMatch' | 'note'>;
+type By = Pick<Call, 'requireMatch' | 'note' | 'principal'>;
 
 export interface NodesParts {
   readonly tables: Tables<TopologyTables>;
   readonly check: PropsCheck;
   readonly clock: Clock;
+  readonly seenBy: SeenBy;
 }
 
 const mostNodes = 100_000;
@@ -26,25 +28,27 @@ export class Nodes {
   readonly #tables: Tables<TopologyTables>;
   readonly #check: PropsCheck;
   readonly #clock: Clock;
+  readonly #seenBy: SeenBy;
 
-  constructor({ tables, check, clock }: NodesParts) {
+  constructor({ tables, check, clock, seenBy }: NodesParts) {
     this.#tables = tables;
     this.#check = check;
     this.#clock = clock;
+    this.#seenBy = seenBy;
   }
 
-  async list(filter: NodeFilter, page: PageRequest): Promise<Page<ShownNode>> {
-    const { items, ...rest } = await nodeStore(this.#tables.read).list(filter, page);
+  async list(asker: Principal, filter: NodeFilter, page: PageRequest): Promise<Page<ShownNode>> {
+    const { items, ...rest } = await nodeStore(this.#tables.read, await this.#seenBy(asker)).list(filter, page);
     return { ...rest, items: items.map(shownNode) };
   }
 
-  async get(id: number): Promise<ShownNode> {
-    return shownNode(await found(id, this.#tables.read));
+  async get(asker: Principal, id: number): Promise<ShownNode> {
+    return shownNode(await found(id, this.#tables.read, await this.#seenBy(asker)));
   }
 
   create(by: By, { type: typeName, name, props = {}, tags = {} }: Static<typeof NodeDraft>): Promise<ShownNode> {
     return this.#tables.write(async (tx) => {
-      const store = nodeStore(tx);
+      const store = nodeStore(tx, undefined);
       const type = await typed(typeName, tx);
       this.#check.assertFit(props, type);
       if ((await store.count()) >= mostNodes) {
@@ -60,9 +64,10 @@ export class Nodes {
     });
   }
 
-  update(by: By, id: number, { name, props, tags }: Static<typeof NodePatch>): Promise<ShownNode> {
-    return this.#tables.write(async (tx) => {
-      const row = await found(id, tx);
+  async update(by: By, id: number, { name, props, tags }: Static<typeof NodePatch>): Promise<ShownNode> {
+    const seen = await this.#seenBy(by.principal);
+    return await this.#tables.write(async (tx) => {
+      const row = await found(id, tx, seen);
       const before = shownNode(row);
       by.requireMatch(before);
       if (row.device_id !== null && (name !== undefined || tags !== undefined)) {
@@ -76,35 +81,46 @@ export class Nodes {
         ...(props !== undefined && { props: JSON.stringify(props) }),
         ...(tags !== undefined && { tags }),
       };
-      const after = shownNode(await nodeStore(tx).update(id, changes, this.#clock.now()));
+      const after = shownNode(await nodeStore(tx, seen).update(id, changes, this.#clock.now()));
       by.note({ before, after });
       return after;
     });
   }
 
-  remove(by: By, id: number, cascade: boolean): Promise<void> {
-    return this.#tables.write(async (tx) => {
-      const row = await found(id, tx);
+  async remove(by: By, id: number, cascade: boolean): Promise<void> {
+    const seen = await this.#seenBy(by.principal);
+    await this.#tables.write(async (tx) => {
+      const row = await found(id, tx, seen);
       const before = shownNode(row);
       by.requireMatch(before);
       if (row.device_id !== null) {
         throw new SvcError('conflict', `node ${id} is the host node of device ${row.device_id}; remove the device, and its node goes with it`);
       }
-      const relations = await relationStore(tx).count({ node_id: id });
+      const relations = await relationStore(tx, undefined).count({ node_id: id });
       if (relations > 0 && !cascade) {
         throw new SvcError('conflict', `node ${id} (${row.name}) has relations: ${relations}; delete them first, or ask with cascade=true`);
       }
-      await relationStore(tx).removeAt(id);
-      await nodeStore(tx).remove(id);
+      await relationStore(tx, undefined).removeAt(id);
+      await nodeStore(tx, seen).remove(id);
       by.note({ before: { ...before, relations } });
     });
   }
 
-  async blast(id: number, depth: number): Promise<Static<typeof Blast>> {
+  /** Of the host node of a device. */
+  async blastOfDevice(asker: Principal, deviceId: number, depth: number): Promise<Static<typeof Blast>> {
+    const [host] = await nodeStore(this.#tables.read, await this.#seenBy(asker)).ofDevices([deviceId]);
+    if (host === undefined) {
+      throw new SvcError('not_found', `device ${deviceId} has no host node`);
+    }
+    return await this.blast(asker, host.id, depth);
+  }
+
+  async blast(asker: Principal, id: number, depth: number): Promise<Static<typeof Blast>> {
     const { read } = this.#tables;
-    const node = shownNode(await found(id, read));
-    const { reached, complete } = await blastRadius(read, id, depth);
-    const nodes = new Map((await nodeStore(read).many(reached.map(({ node_id }) => node_id))).map((row) => [row.id, shownNode(row)]));
+    const seen = await this.#seenBy(asker);
+    const node = shownNode(await found(id, read, seen));
+    const { reached, complete } = await blastRadius(read, id, depth, seen);
+    const nodes = new Map((await nodeStore(read, seen).many(reached.map(({ node_id }) => node_id))).map((row) => [row.id, shownNode(row)]));
     return {
       ...{ node, depth, complete },
       // What was deleted in between is not there any more.
@@ -113,8 +129,9 @@ export class Nodes {
   }
 }
 
-async function found(id: number, db: TopologyDb): Promise<NodeRow> {
-  const row = await nodeStore(db).find(id);
+/** One that is not seen is one that there is not. */
+async function found(id: number, db: TopologyDb, seen: SeenDevices): Promise<NodeRow> {
+  const row = await nodeStore(db, seen).find(id);
   if (row === undefined) {
     throw new SvcError('not_found', `there is no node ${id}`);
   }

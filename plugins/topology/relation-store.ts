@@ -1,4 +1,5 @@
 import { type Expression, type ExpressionBuilder, type Insertable, type SqlBool, sql } from 'kysely';
+import type { DeviceScope, SeenDevices } from 'svc/query';
 import { type Page, pageOf, type PageRequest } from 'svc/sdk';
 
 import { among } from './node-store.ts';
@@ -20,12 +21,11 @@ export interface Step {
   readonly origin: number;
 }
 
-/** The only statements about relations. */
-export const relationStore = (db: TopologyDb) => ({
-  list: (filter: RelationFilter, page: PageRequest): Promise<Page<RelationRow>> =>
-    pageOf(db.selectFrom('topology_relations').selectAll().where(fits(filter)), 'id', page),
+/** The only statements about relations. Who sees some devices alone sees what is between these. */
+export const relationStore = (db: TopologyDb, seen: SeenDevices) => ({
+  list: (filter: RelationFilter, page: PageRequest): Promise<Page<RelationRow>> => pageOf(relations(db, seen).selectAll().where(fits(filter)), 'id', page),
 
-  find: (id: number): Promise<RelationRow | undefined> => db.selectFrom('topology_relations').selectAll().where('id', '=', id).executeTakeFirst(),
+  find: (id: number): Promise<RelationRow | undefined> => relations(db, seen).selectAll().where('id', '=', id).executeTakeFirst(),
 
   async same({ src_id: src, dst_id: dst, type }: Pick<RelationRow, 'src_id' | 'dst_id' | 'type'>): Promise<number | undefined> {
     const found = await db
@@ -74,11 +74,16 @@ export const relationStore = (db: TopologyDb) => ({
     const found = await sql<Step>`
       select reached, min(relation) as relation, type, origin
       from (${way('src_id', 'dst_id', 'src_to_dst')} union all ${way('dst_id', 'src_id', 'dst_to_src')})
-      where reached not in ${among(known)}
+      where reached not in ${among(known)} and ${seen === undefined ? sql`true` : sql`reached in ${hostsOf(seen)}`}
       group by reached order by reached limit ${limit}`.execute(db);
     return found.rows;
   },
 });
+
+const hostsOf = ({ ids }: DeviceScope) => sql<number>`(select id from topology_nodes where device_id in ${among(ids)})`;
+
+const relations = (db: TopologyDb, seen: SeenDevices) =>
+  db.selectFrom('topology_relations').$if(seen !== undefined, (query) => query.where('src_id', 'in', hostsOf(seen!)).where('dst_id', 'in', hostsOf(seen!)));
 
 const fits =
   ({ type, src_id: src, dst_id: dst, node_id: node }: RelationFilter) =>

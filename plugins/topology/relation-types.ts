@@ -61,7 +61,7 @@ export class RelationTypes {
       if (row.builtin === 1) {
         throw new SvcError('conflict', `the relation type ${name} is built in and cannot be deleted`);
       }
-      const used = await relationStore(tx).count({ type: name });
+      const used = await relationStore(tx, undefined).count({ type: name });
       if (used > 0) {
         throw new SvcError('conflict', `the relation type ${name} is in use by relations: ${used}; delete them first`);
       }

@@ -1,4 +1,5 @@
-import { type Call, type Clock, type Page, type PageRequest, SvcError, type Tables } from 'svc/sdk';
+import type { SeenBy, SeenDevices } from 'svc/query';
+import { type Call, type Clock, type Page, type PageRequest, type Principal, SvcError, type Tables } from 'svc/sdk';
 import type { Static } from 'typebox';
 
 import { nodeStore } from './node-store.ts';
@@ -9,11 +10,12 @@ import { type ShownRelation, shownRelation } from './shown.ts';
 import type { RelationRow, TopologyDb, TopologyTables } from './tables.ts';
 import { relationTypeStore } from './type-store.ts';
 
-type By = Pick<Call, 'note'>;
+type By = Pick<Call, 'note' | 'principal'>;
 
 export interface RelationsParts {
   readonly tables: Tables<TopologyTables>;
   readonly clock: Clock;
+  readonly seenBy: SeenBy;
 }
 
 const mostRelations = 300_000;
@@ -22,30 +24,33 @@ const mostRelations = 300_000;
 export class Relations {
   readonly #tables: Tables<TopologyTables>;
   readonly #clock: Clock;
+  readonly #seenBy: SeenBy;
 
-  constructor({ tables, clock }: RelationsParts) {
+  constructor({ tables, clock, seenBy }: RelationsParts) {
     this.#tables = tables;
     this.#clock = clock;
+    this.#seenBy = seenBy;
   }
 
-  async list(filter: RelationFilter, page: PageRequest): Promise<Page<ShownRelation>> {
-    const { items, ...rest } = await relationStore(this.#tables.read).list(filter, page);
+  async list(asker: Principal, filter: RelationFilter, page: PageRequest): Promise<Page<ShownRelation>> {
+    const { items, ...rest } = await relationStore(this.#tables.read, await this.#seenBy(asker)).list(filter, page);
     return { ...rest, items: items.map(shownRelation) };
   }
 
-  async get(id: number): Promise<ShownRelation> {
-    return shownRelation(await found(id, this.#tables.read));
+  async get(asker: Principal, id: number): Promise<ShownRelation> {
+    return shownRelation(await found(id, this.#tables.read, await this.#seenBy(asker)));
   }
 
-  create(by: By, { type, src_id: src, dst_id: dst, props = {} }: Static<typeof RelationDraft>): Promise<ShownRelation> {
-    return this.#tables.write(async (tx) => {
-      const store = relationStore(tx);
+  async create(by: By, { type, src_id: src, dst_id: dst, props = {} }: Static<typeof RelationDraft>): Promise<ShownRelation> {
+    const seen = await this.#seenBy(by.principal);
+    return await this.#tables.write(async (tx) => {
+      const store = relationStore(tx, undefined);
       assertSize(props);
       if (src === dst) {
         throw refusal('/dst_id', 'is the same node as src_id; a relation joins two');
       }
-      await assertNode(src, '/src_id', tx);
-      await assertNode(dst, '/dst_id', tx);
+      await assertNode(src, '/src_id', tx, seen);
+      await assertNode(dst, '/dst_id', tx, seen);
       await assertType(type, tx);
       await assertFree({ type, src_id: src, dst_id: dst }, tx);
       if ((await store.count()) >= mostRelations) {
@@ -58,9 +63,10 @@ export class Relations {
   }
 
   /** Its ends stay: between others it would be another relation. */
-  update(by: By, id: number, { type, props }: Static<typeof RelationPatch>): Promise<ShownRelation> {
-    return this.#tables.write(async (tx) => {
-      const before = await found(id, tx);
+  async update(by: By, id: number, { type, props }: Static<typeof RelationPatch>): Promise<ShownRelation> {
+    const seen = await this.#seenBy(by.principal);
+    return await this.#tables.write(async (tx) => {
+      const before = await found(id, tx, seen);
       if (props !== undefined) {
         assertSize(props);
       }
@@ -68,31 +74,33 @@ export class Relations {
         await assertType(type, tx);
         await assertFree({ ...before, type }, tx);
       }
-      const after = await relationStore(tx).update(id, { type: type ?? before.type, props: props === undefined ? before.props : JSON.stringify(props) });
+      const after = await relationStore(tx, seen).update(id, { type: type ?? before.type, props: props === undefined ? before.props : JSON.stringify(props) });
       by.note({ before: shownRelation(before), after: shownRelation(after) });
       return shownRelation(after);
     });
   }
 
-  remove(by: By, id: number): Promise<void> {
-    return this.#tables.write(async (tx) => {
-      const before = await found(id, tx);
-      await relationStore(tx).remove(id);
+  async remove(by: By, id: number): Promise<void> {
+    const seen = await this.#seenBy(by.principal);
+    await this.#tables.write(async (tx) => {
+      const before = await found(id, tx, seen);
+      await relationStore(tx, seen).remove(id);
       by.note({ before: shownRelation(before) });
     });
   }
 }
 
-async function found(id: number, db: TopologyDb): Promise<RelationRow> {
-  const row = await relationStore(db).find(id);
+/** One that is not seen is one that there is not. */
+async function found(id: number, db: TopologyDb, seen: SeenDevices): Promise<RelationRow> {
+  const row = await relationStore(db, seen).find(id);
   if (row === undefined) {
     throw new SvcError('not_found', `there is no relation ${id}`);
   }
   return row;
 }
 
-async function assertNode(id: number, path: string, db: TopologyDb): Promise<void> {
-  if ((await nodeStore(db).find(id)) === undefined) {
+async function assertNode(id: number, path: string, db: TopologyDb, seen: SeenDevices): Promise<void> {
+  if ((await nodeStore(db, seen).find(id)) === undefined) {
     throw refusal(path, `is no node: there is no node ${id}`);
   }
 }
@@ -104,7 +112,7 @@ async function assertType(name: string, db: TopologyDb): Promise<void> {
 }
 
 async function assertFree(wanted: Pick<RelationRow, 'type' | 'src_id' | 'dst_id'>, db: TopologyDb): Promise<void> {
-  const same = await relationStore(db).same(wanted);
+  const same = await relationStore(db, undefined).same(wanted);
   if (same !== undefined) {
     throw new SvcError('conflict', `relation ${same} says so already: ${wanted.src_id} ${wanted.type} ${wanted.dst_id}`);
   }

@@ -1,9 +1,7 @@
-import { SvcError, type Tables, type ToolSkill, toolSkill } from 'svc/sdk';
+import { SvcError, type ToolSkill, toolSkill } from 'svc/sdk';
 import { Type } from 'typebox';
 
-import { nodeStore } from './node-store.ts';
 import type { Nodes } from './nodes.ts';
-import type { TopologyTables } from './tables.ts';
 
 const common = { scope: 'manager', class: 'safe', tier: 'core' } as const;
 
@@ -19,15 +17,15 @@ const Blast = Type.Object({
 });
 
 /** What agents and people ask of the topology. */
-export const topologySkills = (nodes: Nodes, tables: Tables<TopologyTables>): readonly ToolSkill[] => [
+export const topologySkills = (nodes: Nodes): readonly ToolSkill[] => [
   toolSkill({
     ...common,
     key: 'topology_find',
     name: 'Find nodes',
     description: 'Nodes of the topology, such as hosts and services, by name and type.',
     params: Find,
-    run: async ({ q, type, limit }) => {
-      const { items, total } = await nodes.list({ q, type, tags: [] }, { limit });
+    run: async ({ q, type, limit }, { principal }) => {
+      const { items, total } = await nodes.list(principal, { q, type, tags: [] }, { limit });
       return { total, nodes: items };
     },
   }),
@@ -37,15 +35,11 @@ export const topologySkills = (nodes: Nodes, tables: Tables<TopologyTables>): re
     name: 'Blast radius',
     description: 'What a failure of a node reaches, nearest first, along relations that spread failures.',
     params: Blast,
-    run: async ({ node_id: node, device_id: device, depth }) => {
+    run: async ({ node_id: node, device_id: device, depth }, { principal }) => {
       if ((node === undefined) === (device === undefined)) {
         throw new SvcError('invalid_argument', 'name a node by node_id or by device_id');
       }
-      const [host] = device === undefined ? [] : await nodeStore(tables.read).ofDevices([device]);
-      if (node === undefined && host === undefined) {
-        throw new SvcError('not_found', `device ${device} has no host node`);
-      }
-      return await nodes.blast(node ?? host!.id, depth);
+      return await (node === undefined ? nodes.blastOfDevice(principal, device!, depth) : nodes.blast(principal, node, depth));
     },
   }),
 ];

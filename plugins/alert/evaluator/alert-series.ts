@@ -1,7 +1,9 @@
+import type { SeenDevices } from 'svc/query';
 import { type Handle, type Logger, messageOf } from 'svc/sdk';
 
 import type { ActiveAlert, LabelRecord, MetricsIngest, SampleRow } from '../../metricsdb/contract.ts';
 import type { Incident } from '../incident/incident.ts';
+import { isSeen } from '../incident/seen-incidents.ts';
 import { labelKey } from '../label-key.ts';
 import type { Rule } from '../rule.ts';
 import type { Within } from './back-end.ts';
@@ -20,17 +22,24 @@ export interface AlertSeriesParts {
   /** What has been committed. */
   readonly ledger: {
     readonly instances: ReadonlyMap<number, ReadonlyMap<string, Instance>>;
-    readonly live: ReadonlyMap<string, Pick<Incident, 'annotations'>>;
+    readonly live: ReadonlyMap<string, Pick<Incident, 'annotations' | 'asked' | 'scope_type'>>;
   };
   readonly within: Within;
   readonly log: Pick<Logger, 'warn' | 'info'>;
   readonly lost: (samples: number) => void;
 }
 
+interface Active {
+  readonly alert: ActiveAlert;
+  readonly of: Instance;
+  /** Of its incident, which may be of many devices. */
+  readonly incident: Pick<Incident, 'asked' | 'scope_type'> | undefined;
+}
+
 /** What is active of one rule, as it was written last. */
 interface Written {
   readonly series: ReadonlyMap<string, SampleRow>;
-  readonly active: readonly ActiveAlert[];
+  readonly active: readonly Active[];
   readonly at: number;
 }
 
@@ -59,7 +68,7 @@ export class AlertSeries {
   update({ rule, slot, at }: Standing): void {
     const { instances, live } = this.#parts.ledger;
     const series = new Map<string, SampleRow>();
-    const active: ActiveAlert[] = [];
+    const active: Active[] = [];
     for (const instance of instances.get(rule.id)?.values() ?? []) {
       if (instance.phase !== 'firing' && instance.phase !== 'pending') {
         continue;
@@ -70,7 +79,8 @@ export class AlertSeries {
         series.set(labelKey(sample.labels), sample);
       }
       const { phase: state, group, reading } = instance;
-      active.push({ labels, annotations: live.get(group)?.annotations ?? {}, state, activeAt, value: reading.value ?? NaN });
+      const incident = live.get(group);
+      active.push({ alert: { labels, annotations: incident?.annotations ?? {}, state, activeAt, value: reading.value ?? NaN }, of: instance, incident });
     }
     this.#replace(rule.id, { series, active, at: slot });
   }
@@ -81,8 +91,13 @@ export class AlertSeries {
   }
 
   /** What is pending or firing of the rule. */
-  activeOf(ruleId: number): readonly ActiveAlert[] {
-    return this.#written.get(ruleId)?.active ?? [];
+  activeOf(ruleId: number, seen: SeenDevices): readonly ActiveAlert[] {
+    const active = this.#written.get(ruleId)?.active ?? [];
+    return seen === undefined
+      ? active.map(({ alert }) => alert)
+      : active
+          .filter(({ of }) => isSeen(of, seen))
+          .map(({ alert, incident }) => (incident?.scope_type === 'host' && !incident.asked ? alert : { ...alert, annotations: {} }));
   }
 
   /** The rule is not evaluated any more. */

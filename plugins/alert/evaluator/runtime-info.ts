@@ -1,3 +1,4 @@
+import type { SeenDevices } from 'svc/query';
 import { type HealthReport, route, type RouteDeclaration, timestamp } from 'svc/sdk';
 import type { Static } from 'typebox';
 
@@ -148,11 +149,11 @@ export class ShownRules implements AlertingRules {
     this.#alerts = alerts;
   }
 
-  rules(): readonly AlertingRule[] {
-    return [...this.#evaluator.rules].map((scheduled) => this.#shown(scheduled));
+  rules(seen: SeenDevices): readonly AlertingRule[] {
+    return [...this.#evaluator.rules].map((scheduled) => this.#shown(scheduled, seen));
   }
 
-  #shown({ rule, plan, intervalMs, error, lastOk, evaluatedAt, ms }: ScheduledRule): AlertingRule {
+  #shown({ rule, plan, intervalMs, error, lastOk, evaluatedAt, ms }: ScheduledRule, seen: SeenDevices): AlertingRule {
     return {
       name: rule.name,
       group: rule.kind,
@@ -162,10 +163,11 @@ export class ShownRules implements AlertingRules {
       labels: { ...rule.labels, severity: rule.severity, rule_key: rule.rule_key },
       annotations: rule.annotations,
       health: error !== undefined ? 'err' : lastOk === undefined ? 'unknown' : 'ok',
-      ...(error !== undefined && { lastError: error }),
+      // Errors of queries name series, of whichever device.
+      ...(error !== undefined && seen === undefined && { lastError: error }),
       ...(evaluatedAt !== undefined && { evaluatedAt }),
       evaluationMs: ms,
-      alerts: this.#alerts.activeOf(rule.id),
+      alerts: this.#alerts.activeOf(rule.id, seen),
     };
   }
 }

@@ -14,11 +14,11 @@ export interface GateInputs extends Omit<GateView, 'inhibitor' | 'holds' | 'sile
 
 type OfRule = Pick<Mutable, 'rule_key' | 'severity' | 'scope_type'>;
 
-/** An instance as silences by label see it. */
-export const mutableOf = ({ scopeId, deviceId, labels }: Instance, { rule_key, severity, scope_type }: OfRule): Mutable => ({
+/** An instance as silences by label see it; one that stands for all series of its incident is of no device but its scope. */
+export const mutableOf = ({ key, group, scopeId, deviceId, labels }: Instance, { rule_key, severity, scope_type }: OfRule): Mutable => ({
   ...{ rule_key, severity, scope_type, labels },
   scope_id: scopeId,
-  device_id: deviceId,
+  device_id: key === group && scopeId !== deviceId ? null : deviceId,
 });
 
 export const isMuted = (instance: Instance, of: OfRule, { silencedBy }: Pick<GateInputs, 'silencedBy'>): boolean =>

@@ -1,3 +1,4 @@
+import type { SeenBy, SeenDevices } from 'svc/query';
 import { listRoute, type Page, route, type RouteDeclaration } from 'svc/sdk';
 import type { Static } from 'typebox';
 
@@ -10,6 +11,7 @@ import { measured } from './members.ts';
 import { EventItem, EventQuery, IncidentId, IncidentItem, IncidentQuery, InstanceItem, InstanceQuery } from './schema.ts';
 import { type Why, WhyAnswer } from './why.ts';
 import { shownEvent, shownIncident } from './incident-item.ts';
+import { membersSeen } from './seen-incidents.ts';
 
 const path = '/api/v1/alerts/incidents';
 const one = `${path}/{id}`;
@@ -20,20 +22,31 @@ export interface IncidentRouteParts {
   readonly why: Why;
   /** In memory, with what was measured last. */
   readonly ledger: { instancesOf(group: string): ReadonlyMap<string, Instance> };
+  readonly seenBy: SeenBy;
 }
 
-export const incidentRoutes = ({ store, instances, ledger, why }: IncidentRouteParts): readonly RouteDeclaration[] => [
+/** With what was measured last. */
+export const shownNow = (
+  { instances, ledger }: Pick<IncidentRouteParts, 'ledger'> & { readonly instances: Pick<InstanceReader, 'staleSince'> },
+  incident: Incident,
+  seen: SeenDevices,
+): Static<typeof IncidentItem> =>
+  shownIncident(measured(incident, membersSeen(ledger.instancesOf(incident.dedupe_key), seen)), instances.staleSince(incident, seen));
+
+export const incidentRoutes = ({ store, instances, ledger, why, seenBy }: IncidentRouteParts): readonly RouteDeclaration[] => [
   listRoute({
     path,
     access: 'any',
+    devices: 'narrowed',
     summary: 'List incidents, those that fired last first',
     query: IncidentQuery,
     items: IncidentItem,
-    async handle({ query, page }): Promise<Page<Static<typeof IncidentItem>>> {
-      const { items, total, more } = await store.list(filterOf(query), page);
+    async handle({ query, page, principal }): Promise<Page<Static<typeof IncidentItem>>> {
+      const seen = await seenBy(principal);
+      const { items, total, more } = await store.list(filterOf(query), page, seen);
       const last = items.at(-1);
       return {
-        items: items.map((incident) => shownIncident(measured(incident, ledger.instancesOf(incident.dedupe_key)), instances.staleSince(incident))),
+        items: items.map((incident) => shownNow({ instances, ledger }, incident, seen)),
         total,
         next: more ? [last!.last_fired_at, last!.id] : undefined,
       };
@@ -43,47 +56,55 @@ export const incidentRoutes = ({ store, instances, ledger, why }: IncidentRouteP
     method: 'GET',
     path: one,
     access: 'any',
+    devices: 'narrowed',
     summary: 'One incident',
     params: IncidentId,
     response: IncidentItem,
     errors: ['not_found'],
-    async handle({ params }) {
-      const incident = await store.get(params.id);
-      return shownIncident(measured(incident, ledger.instancesOf(incident.dedupe_key)), instances.staleSince(incident));
+    async handle({ params, principal }) {
+      const seen = await seenBy(principal);
+      return shownNow({ instances, ledger }, await store.get(params.id, seen), seen);
     },
   }),
   route({
     method: 'GET',
     path: `${one}/why`,
     access: 'any',
+    devices: 'narrowed',
     summary: 'Why channels were, or were not, sent the present firing of an incident',
     description: 'For each gate what it held back and by what, and for each channel what became of it.',
     params: IncidentId,
     response: WhyAnswer,
     errors: ['not_found'],
-    handle: ({ params }) => why.of(params.id),
+    handle: async ({ params, principal }) => why.of(params.id, await seenBy(principal)),
   }),
   listRoute({
     path: `${one}/instances`,
     access: 'any',
+    devices: 'narrowed',
     summary: 'The instances of an incident: one for each label set, those that have left it for a day',
     params: IncidentId,
     query: InstanceQuery,
     items: InstanceItem,
     errors: ['not_found'],
-    handle: async ({ params, query, page }) => instances.list(await store.get(params.id), query.state, page),
+    async handle({ params, query, page, principal }) {
+      const seen = await seenBy(principal);
+      return await instances.list(await store.get(params.id, seen), query.state, page, seen);
+    },
   }),
   listRoute({
     path: `${one}/events`,
     access: 'any',
+    devices: 'narrowed',
     summary: 'The timeline of an incident: one row for each transition or delivery',
     params: IncidentId,
     query: EventQuery,
     items: EventItem,
     errors: ['not_found'],
-    async handle({ params, query, page }): Promise<Page<Static<typeof EventItem>>> {
-      await store.get(params.id);
-      const { items, total, more } = await store.events(params.id, { order: query.order ?? 'desc', type: query.type }, page);
+    async handle({ params, query, page, principal }): Promise<Page<Static<typeof EventItem>>> {
+      const seen = await seenBy(principal);
+      const incident = await store.get(params.id, seen);
+      const { items, total, more } = await store.events(incident, { order: query.order ?? 'desc', type: query.type }, page, seen);
       return { items: items.map(shownEvent), total, next: more ? [items.at(-1)!.id] : undefined };
     },
   }),

@@ -1,10 +1,12 @@
 import { type SelectQueryBuilder, sql } from 'kysely';
+import type { SeenDevices } from 'svc/query';
 import { type PageRequest, SvcError, type Tables } from 'svc/sdk';
 
 import type { Outcome } from '../../notify/contract.ts';
 import type { Diagnosis, IncidentStatus } from '../contract.ts';
 import type { Incident } from './incident.ts';
 import { incidentOf } from './ledger-rows.ts';
+import { rowSeen, rowsSeen, seenIncidents } from './seen-incidents.ts';
 import type { EventRow, IncidentTables } from './tables.ts';
 
 export interface IncidentFilter {
@@ -39,21 +41,22 @@ export class IncidentStore {
     this.#tables = tables;
   }
 
-  async find(id: number): Promise<Incident | undefined> {
-    const row = await this.#tables.read.selectFrom('alert_incidents').selectAll().where('id', '=', id).executeTakeFirst();
+  async find(id: number, seen: SeenDevices): Promise<Incident | undefined> {
+    const row = await this.#incidents(seen).selectAll().where('id', '=', id).executeTakeFirst();
     return row && incidentOf(row);
   }
 
-  async get(id: number): Promise<Incident> {
-    const incident = await this.find(id);
+  /** One that is not seen is one that there is not. */
+  async get(id: number, seen: SeenDevices): Promise<Incident> {
+    const incident = await this.find(id, seen);
     if (incident === undefined) {
       throw new SvcError('not_found', `there is no incident ${id}`);
     }
     return incident;
   }
 
-  async list(filter: IncidentFilter, { limit, after }: PageRequest): Promise<Found<Incident>> {
-    const matching = filtered(this.#tables.read.selectFrom('alert_incidents'), filter);
+  async list(filter: IncidentFilter, { limit, after }: PageRequest, seen: SeenDevices): Promise<Found<Incident>> {
+    const matching = filtered(this.#incidents(seen), filter);
     const rows = await matching
       .selectAll()
       .$if(after !== undefined, (query) => query.where(sql<boolean>`(last_fired_at, id) < (${after![0]}, ${after![1]})`))
@@ -65,10 +68,21 @@ export class IncidentStore {
     return { items: rows.slice(0, limit).map(incidentOf), total, more: rows.length > limit };
   }
 
-  async events(incidentId: number, asked: { readonly order: 'asc' | 'desc'; readonly type?: string | undefined }, page: PageRequest): Promise<Found<EventRow>> {
+  #incidents(seen: SeenDevices): Query<object> {
+    const { read } = this.#tables;
+    return seen === undefined ? read.selectFrom('alert_incidents') : read.selectFrom(seenIncidents(seen).as('alert_incidents'));
+  }
+
+  async events(
+    incident: Pick<Incident, 'id' | 'scope_type' | 'rule_name' | 'asked'>,
+    asked: { readonly order: 'asc' | 'desc'; readonly type?: string | undefined },
+    page: PageRequest,
+    seen: SeenDevices,
+  ): Promise<Found<EventRow>> {
     const matching = this.#tables.read
       .selectFrom('alert_events')
-      .where('incident_id', '=', incidentId)
+      .where('incident_id', '=', incident.id)
+      .$if(seen !== undefined, (query) => query.where(rowsSeen(seen!, incident)))
       .$if(asked.type !== undefined, (query) => query.where('type', '=', asked.type as EventRow['type']));
     const rows = await matching
       .selectAll()
@@ -77,7 +91,8 @@ export class IncidentStore {
       .limit(page.limit + 1)
       .execute();
     const { total } = await matching.select((is) => is.fn.countAll<number>().as('total')).executeTakeFirstOrThrow();
-    return { items: rows.slice(0, page.limit), total, more: rows.length > page.limit };
+    const items = rows.slice(0, page.limit);
+    return { items: seen === undefined ? items : items.map((row) => rowSeen(row, seen, incident)), total, more: rows.length > page.limit };
   }
 
   /** What became of deliveries, in their order; repeating it changes nothing. */

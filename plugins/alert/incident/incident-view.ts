@@ -1,3 +1,4 @@
+import type { SeenDevices } from 'svc/query';
 import { type Clock, timestamp } from 'svc/sdk';
 
 import type { IncidentEventView, IncidentMeasure, Incidents, IncidentView, InstanceView } from '../contract.ts';
@@ -43,39 +44,43 @@ export class IncidentReader implements Incidents {
     this.#rules = rules;
   }
 
-  async get(id: number): Promise<IncidentView | undefined> {
-    const incident = await this.#store.find(id);
+  async get(id: number, seen: SeenDevices): Promise<IncidentView | undefined> {
+    const incident = await this.#store.find(id, seen);
     return incident && viewOf(incident);
   }
 
-  async list({ status, rule_key: rule, device_id: deviceId, since, limit = 50 }: Parameters<Incidents['list']>[0]): Promise<readonly IncidentView[]> {
+  async list(
+    { status, rule_key: rule, device_id: deviceId, since, limit = 50 }: Parameters<Incidents['list']>[0],
+    seen: SeenDevices,
+  ): Promise<readonly IncidentView[]> {
     const filter = {
       ...(status !== undefined && { status }),
       ...(rule !== undefined && { rule }),
       ...(deviceId !== undefined && { deviceId }),
       ...(since !== undefined && { since }),
     };
-    return (await this.#store.list(filter, { limit: Math.min(limit, mostListed) })).items.map(viewOf);
+    return (await this.#store.list(filter, { limit: Math.min(limit, mostListed) }, seen)).items.map(viewOf);
   }
 
-  async instances(id: number): Promise<readonly InstanceView[]> {
-    const { items } = await this.#instances.list(await this.#store.get(id), undefined, { limit: mostListed });
+  async instances(id: number, seen: SeenDevices): Promise<readonly InstanceView[]> {
+    const { items } = await this.#instances.list(await this.#store.get(id, seen), undefined, { limit: mostListed }, seen);
     return items;
   }
 
-  async events(id: number): Promise<readonly IncidentEventView[]> {
-    return (await this.#store.events(id, { order: 'asc' }, { limit: mostEvents })).items.map(eventViewOf);
+  async events(id: number, seen: SeenDevices): Promise<readonly IncidentEventView[]> {
+    const incident = await this.#store.find(id, seen);
+    return incident === undefined ? [] : (await this.#store.events(incident, { order: 'asc' }, { limit: mostEvents }, seen)).items.map(eventViewOf);
   }
 
   async measured(id: number): Promise<IncidentMeasure | undefined> {
-    const incident = await this.#store.get(id);
+    const incident = await this.#store.get(id, undefined);
     const rule = this.#rules.get(incident.rule_id);
     const leg = rule && this.#rules.planOf(rule).legs.find(({ measure }) => measure !== undefined);
     return leg && measureOf(leg, rule, incident);
   }
 
   async diagnose(id: number, diagnosis: Parameters<Incidents['diagnose']>[1]): Promise<void> {
-    const incident = await this.#store.get(id);
+    const incident = await this.#store.get(id, undefined);
     await this.#store.diagnose(id, { ...diagnosis, seq: incident.event_count }, this.#clock.now());
   }
 }

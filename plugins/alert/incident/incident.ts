@@ -49,6 +49,8 @@ export interface Incident {
   readonly summary: string;
   readonly labels: Readonly<Record<string, string>>;
   readonly annotations: Readonly<Record<string, string>>;
+  /** Whether its summary and annotations may hold what a store answered of other devices. */
+  readonly asked: boolean;
   readonly runbook_url: string;
   readonly pins: readonly number[];
   readonly value: number | null;

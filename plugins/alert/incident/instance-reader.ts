@@ -1,4 +1,5 @@
 import { sql } from 'kysely';
+import type { SeenDevices } from 'svc/query';
 import { type Page, type PageRequest, type Tables, timestamp } from 'svc/sdk';
 import type { Static } from 'typebox';
 
@@ -10,6 +11,7 @@ import type { Incident } from './incident.ts';
 import type { InstanceItem } from './schema.ts';
 import type { IncidentTables, InstanceRow } from './tables.ts';
 import { instanceOf } from './ledger-rows.ts';
+import { isSeen, whereSeen } from './seen-incidents.ts';
 
 export type ShownInstance = Static<typeof InstanceItem>;
 
@@ -34,8 +36,8 @@ export class InstanceReader {
   }
 
   /** Those that are there before those that have left, each in the order of their keys. */
-  async list(incident: Incident, state: InstanceState | undefined, { limit, after }: PageRequest): Promise<Page<ShownInstance>> {
-    const matching = this.#inState(incident, state);
+  async list(incident: Incident, state: InstanceState | undefined, { limit, after }: PageRequest, seen: SeenDevices): Promise<Page<ShownInstance>> {
+    const matching = this.#inState(incident, state, seen);
     const rows = await matching
       .selectAll()
       .$if(after !== undefined, (query) => query.where(sql<boolean>`(resolved_at is not null, dedupe_key) > (${after![0]}, ${after![1]})`))
@@ -53,12 +55,12 @@ export class InstanceReader {
     };
   }
 
-  /** In the same order: so many after the first `from`. */
+  /** In the same order: so many after the first `from`; for the house itself. */
   async some(
     incident: Incident,
     { from, limit }: { readonly from: number; readonly limit: number },
   ): Promise<Pick<Page<ShownInstance>, 'items'> & { readonly total: number }> {
-    const all = this.#inState(incident, undefined);
+    const all = this.#inState(incident, undefined, undefined);
     const rows = await all
       .selectAll()
       .orderBy(sql`resolved_at is not null`)
@@ -71,10 +73,14 @@ export class InstanceReader {
   }
 
   /** Since when none of the instances that fire is heard; null: one is, or none fires. */
-  staleSince({ dedupe_key: group, rule_id: rule }: Pick<Incident, 'dedupe_key' | 'rule_id'>): number | null {
+  staleSince({ dedupe_key: group, rule_id: rule }: Pick<Incident, 'dedupe_key' | 'rule_id'>, seen: SeenDevices): number | null {
     const stale = this.#parts.staleOf(rule);
     let since: number | null = null;
-    for (const { key, phase } of stale.size === 0 ? [] : this.#parts.ledger.instancesOf(group).values()) {
+    for (const instance of stale.size === 0 ? [] : this.#parts.ledger.instancesOf(group).values()) {
+      const { key, phase } = instance;
+      if (!isSeen(instance, seen)) {
+        continue;
+      }
       const moment = stale.get(key);
       if (phase === 'firing' && moment === undefined) {
         return null;
@@ -94,8 +100,11 @@ export class InstanceReader {
     );
   }
 
-  #inState({ dedupe_key: group, rule_id: rule }: Incident, state: InstanceState | undefined) {
-    const rows = this.#parts.tables.read.selectFrom('alert_instances').where('incident_key', '=', group);
+  #inState({ dedupe_key: group, rule_id: rule }: Incident, state: InstanceState | undefined, seen: SeenDevices) {
+    const rows = this.#parts.tables.read
+      .selectFrom('alert_instances')
+      .where('incident_key', '=', group)
+      .$if(seen !== undefined, (query) => query.where(whereSeen(seen!)));
     const stale = JSON.stringify([...this.#parts.staleOf(rule).keys()]);
     switch (state) {
       case undefined:

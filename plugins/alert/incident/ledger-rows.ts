@@ -10,6 +10,7 @@ export const incidentOf = ({ told_seq: seq, told_at: at, ...row }: IncidentRow):
   ...row,
   notified_seq: seq,
   notified_at: at,
+  asked: row.asked === 1,
   labels: JSON.parse(row.labels) as Incident['labels'],
   annotations: JSON.parse(row.annotations) as Incident['annotations'],
   pins: JSON.parse(row.pins) as number[],
@@ -21,6 +22,7 @@ export const rowOf = ({ notified_seq: seq, notified_at: at, ...incident }: Incid
   ...incident,
   told_seq: seq,
   told_at: at,
+  asked: incident.asked ? 1 : 0,
   labels: JSON.stringify(incident.labels),
   annotations: JSON.stringify(incident.annotations),
   pins: JSON.stringify(incident.pins),
@@ -63,7 +65,7 @@ export const instanceRowOf = (ruleId: number, instance: Instance, resolvedAt: nu
   resolved_at: resolvedAt,
 });
 
-const incidentColumns = [
+export const incidentColumns = [
   'dedupe_key',
   'rule_id',
   'rule_key',
@@ -77,6 +79,7 @@ const incidentColumns = [
   'summary',
   'labels',
   'annotations',
+  'asked',
   'runbook_url',
   'pins',
   'value',

@@ -1,3 +1,4 @@
+import type { SeenBy } from 'svc/query';
 import { defineExtensionPoint } from 'svc/sdk';
 
 import type { MentionType } from '../../mention/contract.ts';
@@ -9,24 +10,25 @@ export const mentions = defineExtensionPoint<MentionType>('mention.types');
 const searched = 200;
 
 /** `@incident:12`, found by id, rule or summary among the latest. */
-export const incidentMention = (incidents: Pick<Incidents, 'get' | 'list' | 'events'>): MentionType => ({
+export const incidentMention = (incidents: Pick<Incidents, 'get' | 'list' | 'events'>, seenBy: SeenBy): MentionType => ({
   type: 'incident',
-  async search(q, _principal, limit) {
+  async search(q, principal, limit) {
     const wanted = q.toLowerCase();
     const fits = ({ id, rule_name: rule, summary }: IncidentView): boolean =>
       `${id}` === wanted || summary.toLowerCase().includes(wanted) || rule.toLowerCase().includes(wanted);
-    const found = (await incidents.list({ limit: searched })).filter(fits);
+    const found = (await incidents.list({ limit: searched }, await seenBy(principal))).filter(fits);
     return found.slice(0, limit).map(({ id, summary, severity, status }) => ({
       ...{ type: 'incident', id: String(id), label: summary, insert: `@incident:${id}` },
       subtitle: `${severity}, ${status}`,
     }));
   },
-  async resolve(id) {
-    const found = /^\d{1,15}$/.test(id) ? await incidents.get(Number(id)) : undefined;
+  async resolve(id, principal) {
+    const seen = await seenBy(principal);
+    const found = /^\d{1,15}$/.test(id) ? await incidents.get(Number(id), seen) : undefined;
     if (found === undefined) {
       return undefined;
     }
-    const timeline = (await incidents.events(found.id)).slice(-20).map(({ created_at: at, type, message }) => `${at} ${type}: ${message}`);
+    const timeline = (await incidents.events(found.id, seen)).slice(-20).map(({ created_at: at, type, message }) => `${at} ${type}: ${message}`);
     return { label: found.summary, facts: { ...found, timeline } };
   },
 });

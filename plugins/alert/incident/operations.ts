@@ -1,3 +1,4 @@
+import type { SeenBy } from 'svc/query';
 import { type Call, type Clock, covers, SvcError } from 'svc/sdk';
 import type { Static } from 'typebox';
 
@@ -8,10 +9,11 @@ import type { Draft } from './draft.ts';
 import { durationOf } from './duration.ts';
 import { type Actor, type Incident, isUnnotified } from './incident.ts';
 import type { Ledger } from './ledger.ts';
-import { measured } from './members.ts';
 import type { IncidentItem, SilenceFor } from './schema.ts';
-import { shownIncident } from './incident-item.ts';
+import { shownNow } from './incident-routes.ts';
+import type { IncidentStore } from './incident-store.ts';
 import type { InstanceReader } from './instance-reader.ts';
+import { assertOfOneDevice } from './seen-incidents.ts';
 import { acknowledge, endingOf, resolve, silence, type Step, unsilence } from './transitions.ts';
 
 type Item = Static<typeof IncidentItem>;
@@ -19,6 +21,8 @@ type Change = Pick<Call, 'principal' | 'note'>;
 
 export interface OperationParts {
   readonly ledger: Ledger;
+  readonly store: Pick<IncidentStore, 'get'>;
+  readonly seenBy: SeenBy;
   readonly instances: Pick<InstanceReader, 'staleSince'>;
   readonly clock: Clock;
   readonly gateInputs: () => GateInputs;
@@ -87,33 +91,38 @@ export class Operations {
   }
 
   /** One transition with its row in the trail; one that repeats what is so already changes nothing. */
-  #change(
+  async #change(
     id: number,
     call: Change,
     transition: (incident: Incident, actor: Actor, now: number) => Step | undefined,
     also?: (draft: Draft, incident: Incident) => void,
   ): Promise<Item> {
-    const { ledger, clock, instances } = this.#parts;
+    const { ledger, clock, store, seenBy } = this.#parts;
     call.note({ resourceType: 'incident', resourceId: id });
     const { kind, grants } = call.principal;
     // A token that leaks out of a dashboard must not silence the pager.
     if (kind === 'token' && !grants.some((grant) => covers(grant, 'alert:ack'))) {
       throw new SvcError('forbidden', 'an API token acts on incidents only with the action alert:ack');
     }
-    return ledger.transact(async (draft) => {
+    const seen = await seenBy(call.principal);
+    if (seen !== undefined) {
+      assertOfOneDevice(await store.get(id, seen), seen);
+    }
+    const after = await ledger.transact(async (draft) => {
       const incident = await ledger.byId(id);
       if (incident === undefined) {
         throw new SvcError('not_found', `there is no incident ${id}`);
       }
       const step = transition(incident, actorOf(call.principal), clock.now());
       if (step === undefined) {
-        return shownIncident(measured(incident, ledger.instancesOf(incident.dedupe_key)), instances.staleSince(incident));
+        return incident;
       }
       const changed = draft.apply(step)!;
       also?.(draft, changed);
       call.note({ resourceType: 'incident', resourceId: id, before: { status: incident.status }, after: { status: changed.status } });
-      return shownIncident(measured(changed, ledger.instancesOf(changed.dedupe_key)), instances.staleSince(changed));
+      return changed;
     });
+    return shownNow(this.#parts, seen === undefined ? after : await store.get(id, seen), seen);
   }
 }
 

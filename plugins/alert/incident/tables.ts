@@ -25,6 +25,7 @@ export interface IncidentRow {
   summary: string;
   labels: string;
   annotations: string;
+  asked: number;
   runbook_url: string;
   pins: string;
   value: number | null;

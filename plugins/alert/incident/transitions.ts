@@ -3,6 +3,7 @@ import { formatDuration } from 'svc/query';
 
 import type { Instance } from '../evaluator/instance.ts';
 import type { Rule } from '../rule.ts';
+import { mayAsk } from '../template-answers.ts';
 import { unitOf } from '../unit.ts';
 import { type Actor, evaluator, type Incident, type NewEvent } from './incident.ts';
 
@@ -59,6 +60,7 @@ export function fire(known: Incident | undefined, firing: Firing, now: number): 
     value: incident.value,
     threshold: firing.threshold,
     count: incident.event_count,
+    ...(incident.asked && { asked: true }),
     ...(firing.eta !== null && { eta_at: timestamp(firing.at + Math.round(firing.eta * 1_000)) }),
   };
   const fired: NewEvent = { type: 'firing', message: incident.summary, actor: evaluator, data };
@@ -95,11 +97,12 @@ const ofLead = (firing: Firing): Pick<Incident, LeadFields> => ({
   summary: summaryOf(firing),
   labels: firing.lead.labels,
   annotations: firing.annotations,
+  asked: mayAsk(firing.rule.annotations),
   value: firing.lead.reading.value,
   threshold: firing.threshold,
 });
 
-type LeadFields = 'dedupe_key' | 'scope_type' | 'scope_id' | 'device_id' | 'lead' | 'summary' | 'labels' | 'annotations' | 'value' | 'threshold';
+type LeadFields = 'dedupe_key' | 'scope_type' | 'scope_id' | 'device_id' | 'lead' | 'summary' | 'labels' | 'annotations' | 'asked' | 'value' | 'threshold';
 
 /** What an incident has of its rule, also when that is edited while it lasts. */
 export const ofRule = (rule: Rule): Pick<Incident, 'rule_id' | 'rule_key' | 'rule_name' | 'severity' | 'runbook_url' | 'pins'> => ({

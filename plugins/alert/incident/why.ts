@@ -1,9 +1,11 @@
+import type { SeenDevices } from 'svc/query';
 import { type Handle, timestamp } from 'svc/sdk';
 import { type Static, Type } from 'typebox';
 
 import type { NoticeDispatcher } from '../../notify/contract.ts';
 import type { IncidentStore } from './incident-store.ts';
 import { noticeOf } from './notices.ts';
+import { assertOfOneDevice } from './seen-incidents.ts';
 import type { EventRow } from './tables.ts';
 
 const Timestamp = Type.String({ format: 'date-time' });
@@ -49,9 +51,10 @@ export class Why {
     this.#dispatcher = dispatcher;
   }
 
-  async of(id: number): Promise<WhyAnswer> {
-    const incident = await this.#store.get(id);
-    const { items } = await this.#store.events(id, { order: 'desc' }, { limit: mostRows });
+  async of(id: number, seen: SeenDevices): Promise<WhyAnswer> {
+    const incident = await this.#store.get(id, seen);
+    assertOfOneDevice(incident, seen);
+    const { items } = await this.#store.events(incident, { order: 'desc' }, { limit: mostRows }, seen);
     const start = items.findIndex(({ type }) => type === 'firing');
     const rows = start < 0 ? items : items.slice(0, start);
     const notified = incident.notified_seq >= incident.event_count;
@@ -65,7 +68,9 @@ export class Why {
       const why = reason ?? (outcome === 'held_back' ? gates[0]?.reason : undefined);
       return ends.get(channel) ?? { channel_id: channel, name, outcome, ...(why !== undefined && { reason: why }) };
     });
-    return { incident_id: id, firing: incident.event_count, notified, gates, channels: [...there, ...gone] };
+    // Channels that are for others say by their names who these are.
+    const shown = seen === undefined ? there : there.filter(({ outcome }) => outcome !== 'not_for_it');
+    return { incident_id: id, firing: incident.event_count, notified, gates, channels: [...shown, ...gone] };
   }
 }
 

@@ -44,6 +44,7 @@ export const SilenceDraft = Type.Object({
 export const SilenceItem = Type.Object({
   id: Type.Integer(),
   matchers: Type.Array(Matcher),
+  device_ids: Type.Optional(Type.Array(Type.Integer(), { description: 'it mutes nothing but instances of these devices: those that its author sees' })),
   starts_at: Timestamp,
   ends_at: Timestamp,
   recurrence: Type.Optional(Recurrence),

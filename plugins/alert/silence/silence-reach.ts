@@ -1,4 +1,5 @@
 import { sql } from 'kysely';
+import type { SeenDevices } from 'svc/query';
 import { type Page, type PageRequest, type Tables, timestamp } from 'svc/sdk';
 import type { Static } from 'typebox';
 
@@ -10,7 +11,7 @@ import type { MutedItem, SilencePreview } from './schema.ts';
 import { mutes, type Silence } from './silence.ts';
 
 type Muted = Static<typeof MutedItem>;
-type Matching = Pick<Silence, 'matchers'>;
+type Matching = Pick<Silence, 'matchers' | 'devices'>;
 
 export interface SilenceReachParts {
   readonly tables: Tables<IncidentTables>;
@@ -29,10 +30,10 @@ export class SilenceReach {
     this.#parts = parts;
   }
 
-  async preview(silence: Matching, now: number): Promise<Static<typeof SilencePreview>> {
-    const firing = [...this.#firing()];
+  async preview(silence: Matching, now: number, seen: SeenDevices): Promise<Static<typeof SilencePreview>> {
+    const firing = [...this.#firing(seen)];
     const muted = firing.filter(([, , one]) => mutes(silence, one));
-    const past = await this.#ofLastDay(now);
+    const past = (await this.#ofLastDay(now)).filter((one) => isSeen(one, seen));
     const mutedPast = past.filter((one) => mutes(silence, one)).length;
     return {
       summary: `mutes ${muted.length} of ${firing.length} now, ${mutedPast} of ${past.length} of the last 24 h`,
@@ -45,8 +46,8 @@ export class SilenceReach {
   }
 
   /** Those that fire and are muted, in the order of their keys. */
-  muted(silence: Matching, { limit, after }: PageRequest): Page<Muted> {
-    const all = [...this.#firing()].filter(([, , one]) => mutes(silence, one)).sort(([{ key: a }], [{ key: b }]) => (a < b ? -1 : 1));
+  muted(silence: Matching, { limit, after }: PageRequest, seen: SeenDevices): Page<Muted> {
+    const all = [...this.#firing(seen)].filter(([, , one]) => mutes(silence, one)).sort(([{ key: a }], [{ key: b }]) => (a < b ? -1 : 1));
     const rest = after === undefined ? all : all.filter(([{ key }]) => key > String(after[0]));
     const items = rest.slice(0, limit);
     return {
@@ -56,12 +57,13 @@ export class SilenceReach {
     };
   }
 
-  *#firing(): Generator<readonly [Instance, Incident, Mutable]> {
+  *#firing(seen: SeenDevices): Generator<readonly [Instance, Incident, Mutable]> {
     const { ledger } = this.#parts;
     for (const incident of ledger.live.values()) {
       for (const instance of ledger.instancesOf(incident.dedupe_key).values()) {
-        if (instance.phase === 'firing') {
-          yield [instance, incident, mutableOf(instance, incident)];
+        const one = mutableOf(instance, incident);
+        if (instance.phase === 'firing' && isSeen(one, seen)) {
+          yield [instance, incident, one];
         }
       }
     }
@@ -70,13 +72,15 @@ export class SilenceReach {
   /** What has fired within a day, whether or not it still does. */
   async #ofLastDay(now: number): Promise<readonly Mutable[]> {
     const found = await sql<{ labels: string } & Omit<Mutable, 'labels'>>`
-      select one.labels, one.scope_id, one.device_id, incident.rule_key, incident.severity, incident.scope_type
+      select one.labels, one.scope_id, case when one.dedupe_key = one.incident_key and one.scope_id <> one.device_id then null else one.device_id end as device_id, incident.rule_key, incident.severity, incident.scope_type
       from alert_instances as one join alert_incidents as incident on incident.dedupe_key = one.incident_key
       where one.phase in ('firing', 'held') and (one.resolved_at is null or one.resolved_at >= ${now - dayMs})
       limit ${mostPast}`.execute(this.#parts.tables.read);
     return found.rows.map((row) => ({ ...row, labels: JSON.parse(row.labels) as Mutable['labels'] }));
   }
 }
+
+const isSeen = ({ device_id: device }: Mutable, seen: SeenDevices): boolean => seen === undefined || (device !== null && seen.ids.has(Number(device)));
 
 const shown = ({ labels, startedAt }: Instance, { id, rule_key: rule, severity }: Incident): Muted => ({
   ...{ incident_id: id, rule, severity },

@@ -1,4 +1,5 @@
-import type { SelectQueryBuilder } from 'kysely';
+import { type RawBuilder, type SelectQueryBuilder, sql } from 'kysely';
+import { type DeviceScope, idTexts, type SeenDevices } from 'svc/query';
 import type { Tables } from 'svc/sdk';
 
 import { labelMatcher, type MatcherText } from './label-matcher.ts';
@@ -12,6 +13,7 @@ export interface SilenceTables {
 interface SilenceRow {
   id: number;
   matchers: string;
+  devices: string | null;
   starts_at: number;
   ends_at: number;
   recurrence: string | null;
@@ -44,19 +46,22 @@ export class SilenceStore {
     return rows.map(silenceOf);
   }
 
-  async find(id: number): Promise<Silence | undefined> {
-    const row = await this.#tables.read.selectFrom('alert_silences').selectAll().where('id', '=', id).executeTakeFirst();
+  async find(id: number, seen: SeenDevices): Promise<Silence | undefined> {
+    const row = await this.#silences(seen).selectAll().where('id', '=', id).executeTakeFirst();
     return row && silenceOf(row);
   }
 
-  async list({ now, state, limit, below }: SilencePage): Promise<{ readonly items: readonly Silence[]; readonly total: number; readonly more: boolean }> {
-    const rows = await this.#inState(now, state)
+  async list(
+    { now, state, limit, below }: SilencePage,
+    seen: SeenDevices,
+  ): Promise<{ readonly items: readonly Silence[]; readonly total: number; readonly more: boolean }> {
+    const rows = await this.#inState(now, state, seen)
       .selectAll()
       .$if(below !== undefined, (query) => query.where('id', '<', below!))
       .orderBy('id', 'desc')
       .limit(limit + 1)
       .execute();
-    return { items: rows.slice(0, limit).map(silenceOf), total: await this.#total(this.#inState(now, state)), more: rows.length > limit };
+    return { items: rows.slice(0, limit).map(silenceOf), total: await this.#total(this.#inState(now, state, seen)), more: rows.length > limit };
   }
 
   /** How many have not ended. */
@@ -89,8 +94,12 @@ export class SilenceStore {
     await this.#tables.write((tx) => tx.deleteFrom('alert_silences').where('ends_at', '<', before).execute());
   }
 
-  #inState(now: number, state: SilenceState | undefined) {
-    const rows = this.#tables.read.selectFrom('alert_silences');
+  #silences(seen: SeenDevices) {
+    return this.#tables.read.selectFrom('alert_silences').$if(seen !== undefined, (query) => query.where(isAbout(seen!)));
+  }
+
+  #inState(now: number, state: SilenceState | undefined, seen: SeenDevices) {
+    const rows = this.#silences(seen);
     switch (state) {
       case 'pending':
         return rows.where('starts_at', '>', now).where('ends_at', '>', now);
@@ -108,19 +117,28 @@ export class SilenceStore {
   }
 }
 
+/** Those that mute nothing but devices that are seen; what another one says may be of others. */
+const isAbout = (scope: DeviceScope): RawBuilder<boolean> => sql<boolean>`case
+  when devices is null then exists (
+    select 1 from json_each(matchers) as one
+    where one.value ->> '$.name' = 'device_id' and one.value ->> '$.op' = '=' and one.value ->> '$.value' in (select value from json_each(${idTexts(scope)})))
+  else not exists (select 1 from json_each(devices) as own where own.value not in (select value from json_each(${idTexts(scope)}))) end`;
+
 /** Those of the version before name no zone. */
 type StoredRecurrence = Omit<Recurrence, 'time_zone'> & Partial<Pick<Recurrence, 'time_zone'>>;
 
 const recurrenceOf = (stored: StoredRecurrence): Recurrence => ({ ...stored, time_zone: stored.time_zone ?? 'UTC' });
 
-const rowOf = <S extends Pick<NewSilence, 'matchers' | 'recurrence'>>({ matchers, recurrence, ...row }: S) => ({
+const rowOf = <S extends Pick<NewSilence, 'matchers' | 'devices' | 'recurrence'>>({ matchers, devices, recurrence, ...row }: S) => ({
   ...row,
+  devices: devices && JSON.stringify([...devices]),
   matchers: JSON.stringify(matchers.map(({ name, op, value }) => ({ name, op, value }))),
   recurrence: recurrence && JSON.stringify(recurrence),
 });
 
-const silenceOf = ({ matchers, recurrence, ...row }: SilenceRow): Silence => ({
+const silenceOf = ({ matchers, devices, recurrence, ...row }: SilenceRow): Silence => ({
   ...row,
+  devices: devices === null ? null : new Set(JSON.parse(devices) as string[]),
   matchers: (JSON.parse(matchers) as MatcherText[]).map(labelMatcher),
   recurrence: recurrence === null ? null : recurrenceOf(JSON.parse(recurrence) as StoredRecurrence),
 });

@@ -6,6 +6,8 @@ import { isWithin, type Recurrence } from './recurrence.ts';
 export interface Silence {
   readonly id: number;
   readonly matchers: readonly LabelMatcher[];
+  /** The devices of those who made it and see some alone: it mutes nothing else. Null: whatever matches. */
+  readonly devices: ReadonlySet<string> | null;
   readonly starts_at: number;
   readonly ends_at: number;
   readonly recurrence: Recurrence | null;
@@ -37,5 +39,6 @@ const facts: Readonly<Record<string, (one: Mutable) => string>> = {
 
 export const factNames: readonly string[] = Object.keys(facts);
 
-export const mutes = ({ matchers }: Pick<Silence, 'matchers'>, one: Mutable): boolean =>
+export const mutes = ({ matchers, devices }: Pick<Silence, 'matchers' | 'devices'>, one: Mutable): boolean =>
+  (devices === null || (one.device_id !== null && devices.has(one.device_id))) &&
   matchers.every(({ name, matches }) => matches(Object.hasOwn(facts, name) ? facts[name]!(one) : Object.hasOwn(one.labels, name) ? one.labels[name]! : ''));

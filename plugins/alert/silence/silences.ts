@@ -1,4 +1,5 @@
-import { type Call, type Clock, type Page, type PageRequest, SvcError, timestamp } from 'svc/sdk';
+import { idTexts, type SeenBy, type SeenDevices } from 'svc/query';
+import { type Call, type Clock, type Page, type PageRequest, type Principal, SvcError, timestamp } from 'svc/sdk';
 import type { Static } from 'typebox';
 
 import { actorOf } from '../incident/actor.ts';
@@ -20,17 +21,26 @@ const longestMs = 366 * 86_400_000;
 const longestWindowMs = 7 * 86_400_000;
 const keptMs = 90 * 86_400_000;
 
+export interface SilenceParts {
+  readonly store: SilenceStore;
+  readonly reach: SilenceReach;
+  readonly clock: Clock;
+  readonly seenBy: SeenBy;
+}
+
 /** Mutes by label: what is in force is in memory, since the gates ask about every incident. */
 export class Silences {
   readonly #store: SilenceStore;
   readonly #clock: Clock;
   readonly #reach: SilenceReach;
+  readonly #seenBy: SeenBy;
   #current: readonly Silence[] = [];
   /** As of one moment: the gates ask about every instance, and hours of a time zone take a while to tell. */
   #inForce: { readonly now: number; readonly silences: readonly Silence[] } | undefined;
 
-  constructor(store: SilenceStore, reach: SilenceReach, clock: Clock) {
+  constructor({ store, reach, clock, seenBy }: SilenceParts) {
     this.#store = store;
+    this.#seenBy = seenBy;
     this.#reach = reach;
     this.#clock = clock;
   }
@@ -49,24 +59,28 @@ export class Silences {
     return this.#inForce.silences.find((silence) => mutes(silence, one));
   }
 
-  async list(state: SilenceState | undefined, { limit, after }: PageRequest): Promise<Page<Item>> {
+  async list(asker: Principal, state: SilenceState | undefined, { limit, after }: PageRequest): Promise<Page<Item>> {
     const now = this.#clock.now();
-    const { items, total, more } = await this.#store.list({ now, state, limit, below: after === undefined ? undefined : Number(after[0]) });
+    const { items, total, more } = await this.#store.list(
+      { now, state, limit, below: after === undefined ? undefined : Number(after[0]) },
+      await this.#seenBy(asker),
+    );
     return { items: items.map((silence) => shown(silence, now)), total, next: more ? [items.at(-1)!.id] : undefined };
   }
 
-  async get(id: number): Promise<Item> {
-    return shown(await this.#find(id), this.#clock.now());
+  async get(asker: Principal, id: number): Promise<Item> {
+    return shown(await this.#find(id, await this.#seenBy(asker)), this.#clock.now());
   }
 
   async add(draft: Draft, change: Change): Promise<Item> {
     const now = this.#clock.now();
+    const devices = devicesOf(await this.#seenBy(change.principal));
     const fields = fieldsOf(draft, now);
     if ((await this.#store.count(now)) >= mostAtOnce) {
       throw new SvcError('conflict', `the limit of ${mostAtOnce} active and pending silences is reached; end some of them first`);
     }
     const author = actorOf(change.principal).name;
-    const made = await this.#store.add({ ...fields, created_by: author, updated_by: author, created_at: now, updated_at: now }, (id) =>
+    const made = await this.#store.add({ ...fields, devices, created_by: author, updated_by: author, created_at: now, updated_at: now }, (id) =>
       change.note({ resourceType: 'silence', resourceId: id, after: draft }),
     );
     await this.refresh();
@@ -75,7 +89,8 @@ export class Silences {
 
   /** All of it anew, but for who made it. What is over cannot be brought back. */
   async replace(id: number, draft: Draft, change: Change): Promise<Item> {
-    const before = await this.#find(id);
+    const seen = await this.#seenBy(change.principal);
+    const before = await this.#find(id, seen);
     const now = this.#clock.now();
     if (before.ends_at <= now) {
       throw new SvcError('conflict', `silence ${id} has ended; create another one`);
@@ -83,26 +98,29 @@ export class Silences {
     // It goes on from where it began unless it is to begin later.
     const fields = fieldsOf({ starts_at: timestamp(before.starts_at), ...draft }, now);
     change.note({ resourceType: 'silence', resourceId: id, before: shown(before, now), after: draft });
-    await this.#store.replace(id, { ...fields, updated_by: actorOf(change.principal).name, updated_at: now });
+    // Who sees all changes what it says, and not whose it is.
+    const devices = seen === undefined ? before.devices : devicesOf(seen);
+    await this.#store.replace(id, { ...fields, devices, updated_by: actorOf(change.principal).name, updated_at: now });
     await this.refresh();
-    return this.get(id);
+    return this.get(change.principal, id);
   }
 
   /** What it would mute. */
-  preview(draft: Draft): ReturnType<SilenceReach['preview']> {
+  async preview(asker: Principal, draft: Draft): Promise<Awaited<ReturnType<SilenceReach['preview']>>> {
     const now = this.#clock.now();
-    return this.#reach.preview(fieldsOf(draft, now), now);
+    return await this.#reach.preview({ ...fieldsOf(draft, now), devices: null }, now, await this.#seenBy(asker));
   }
 
   /** What it mutes now; nothing outside of its hours. */
-  async muted(id: number, page: PageRequest): Promise<ReturnType<SilenceReach['muted']>> {
-    const silence = await this.#find(id);
-    return isInForce(silence, this.#clock.now()) ? this.#reach.muted(silence, page) : { items: [], total: 0, next: undefined };
+  async muted(asker: Principal, id: number, page: PageRequest): Promise<ReturnType<SilenceReach['muted']>> {
+    const seen = await this.#seenBy(asker);
+    const silence = await this.#find(id, seen);
+    return isInForce(silence, this.#clock.now()) ? this.#reach.muted(silence, page, seen) : { items: [], total: 0, next: undefined };
   }
 
   /** From now on it mutes nothing. One that is over stays as it was. */
   async expire(id: number, change: Change): Promise<void> {
-    const silence = await this.#find(id);
+    const silence = await this.#find(id, await this.#seenBy(change.principal));
     const now = this.#clock.now();
     change.note({ resourceType: 'silence', resourceId: id, before: shown(silence, now) });
     if (silence.ends_at > now) {
@@ -116,13 +134,21 @@ export class Silences {
     await this.refresh();
   }
 
-  async #find(id: number): Promise<Silence> {
-    const silence = await this.#store.find(id);
+  async #find(id: number, seen: SeenDevices): Promise<Silence> {
+    const silence = await this.#store.find(id, seen);
     if (silence === undefined) {
       throw new SvcError('not_found', `there is no silence ${id}`);
     }
     return silence;
   }
+}
+
+/** Of those who see some devices alone a silence mutes these, as they are when it is made. */
+function devicesOf(seen: SeenDevices): Silence['devices'] {
+  if (seen?.ids.size === 0) {
+    throw new SvcError('conflict', 'your organization has no devices, so there is nothing that a silence of yours would mute');
+  }
+  return seen === undefined ? null : new Set(JSON.parse(idTexts(seen)) as string[]);
 }
 
 function endOf({ ends_at: end, duration }: Draft, starts: number): number {
@@ -164,6 +190,7 @@ function shown(silence: Silence, now: number): Item {
   return {
     id: silence.id,
     matchers: silence.matchers.map(({ name, op, value }) => ({ name, op, value })),
+    ...(silence.devices && { device_ids: [...silence.devices].map(Number) }),
     starts_at: timestamp(silence.starts_at),
     ends_at: timestamp(silence.ends_at),
     ...(recurrence && {

@@ -44,6 +44,7 @@ export const ruleTestRoutes = (metrics: Handle<MetricsQueries>): readonly RouteD
     method: 'POST',
     path: '/api/v1/alert-rules/test',
     access: 'alert:preview',
+    devices: 'none',
     summary: "Run Prometheus' rule unit tests over recorded series",
     description: 'Nothing is stored, and no notification is sent.',
     body: RuleTestBody,

@@ -54,7 +54,10 @@ export async function relatedTo(
   parts: SurroundingParts,
 ): Promise<ReportBody['related_incidents']> {
   const { incident, fired_at: firedAt } = subject;
-  const [runs, others] = await Promise.all([parts.store.around(firedAt, spanMs, incident.id), parts.incidents.list({ since: firedAt - spanMs, limit: 200 })]);
+  const [runs, others] = await Promise.all([
+    parts.store.around(firedAt, spanMs, incident.id),
+    parts.incidents.list({ since: firedAt - spanMs, limit: 200 }, undefined),
+  ]);
   const near = others.filter(({ id, fired_at: at }) => id !== incident.id && Math.abs(Date.parse(at) - firedAt) <= spanMs);
   const byIncident = new Map<number, RunRow>();
   runs.forEach((run) => byIncident.set(run.incident_id, byIncident.get(run.incident_id) ?? run));

@@ -37,6 +37,19 @@ export async function scopeOf(source: Handle<ScopeSource>, { selectors }: Princi
   return await source.get().of(selectors);
 }
 
+/** Undefined: all devices. A reader takes it as an argument that it cannot do without, so that nobody forgets to say whose data is read. */
+export type SeenDevices = DeviceScope | undefined;
+
+export type SeenBy = (principal: Principal) => Promise<SeenDevices>;
+
+export const seenBy =
+  (source: Handle<ScopeSource>): SeenBy =>
+  (principal) =>
+    scopeOf(source, principal);
+
+/** For SQL: the ids as a JSON list of texts, as tables of other areas hold them. */
+export const idTexts = ({ ids }: DeviceScope): string => JSON.stringify([...ids].map(String));
+
 /** Who asks a store, and what it may answer from. */
 export interface Asking {
   readonly asker: string | undefined;

@@ -263,7 +263,7 @@ export class Engine {
       },
     });
     const reach = new SilenceReach({ tables: this.tables, ledger: this.ledger });
-    this.silences = new Silences(new SilenceStore(this.storage.tables<SilenceTables>('alert')), reach, clock);
+    this.silences = new Silences({ store: new SilenceStore(this.storage.tables<SilenceTables>('alert')), reach, clock, seenBy: async () => undefined });
     await this.silences.refresh();
     const ask: Ask =
       this.#options.ask ??
@@ -310,7 +310,8 @@ export class Engine {
       silencedBy: (one) => this.silences.covering(one, clock.now()),
     });
     this.store = new IncidentStore(this.tables);
-    this.operations = new Operations({ ledger: this.ledger, instances: this.instances, clock, gateInputs });
+    const shared = { ledger: this.ledger, store: this.store, instances: this.instances };
+    this.operations = new Operations({ ...shared, clock, gateInputs, seenBy: async () => undefined });
     this.#unfollow = await this.evaluator.start();
   }
 
@@ -344,13 +345,13 @@ export class Engine {
 
   async incident(key: string): Promise<Incident | undefined> {
     const row = await this.tables.read.selectFrom('alert_incidents').select('id').where('dedupe_key', '=', key).executeTakeFirst();
-    return row && (await this.store.find(row.id));
+    return row && (await this.store.find(row.id, undefined));
   }
 
   /** The timeline as sentences: `type` or `type status`, oldest first. */
   async timeline(key: string): Promise<readonly string[]> {
     const incident = await this.incident(key);
-    const { items } = await this.store.events(incident?.id ?? 0, { order: 'asc' }, { limit: 1_000 });
+    const { items } = incident === undefined ? { items: [] } : await this.store.events(incident, { order: 'asc' }, { limit: 1_000 }, undefined);
     return items.map(({ type, status_after: status }) => `${type} ${status}`);
   }
 

@@ -117,7 +117,7 @@ describe('a condition', () => {
     assert.deepEqual(await statuses(), ['resolved', 'open'], '7 is back and well, 8 is not heard');
     await house.pass(12 * minute);
     assert.deepEqual(await statuses(), ['resolved', 'resolved']);
-    const { items } = await house.store.events((await house.incident('cpu:host:8'))!.id, { order: 'desc' }, { limit: 1 });
+    const { items } = await house.store.events((await house.incident('cpu:host:8'))!, { order: 'desc' }, { limit: 1 }, undefined);
     assert.match(items[0]!.message, /not heard for 15 minutes/);
   });
 
@@ -132,8 +132,8 @@ describe('a condition', () => {
     await house.pass(hour);
     const incident = (await house.incident(key))!;
     assert.equal(incident.status, 'open', 'nothing is known of it');
-    const [shown] = (await house.instances.list(incident, 'stale', { limit: 2 })).items;
-    const since = house.instances.staleSince(incident)!;
+    const [shown] = (await house.instances.list(incident, 'stale', { limit: 2 }, undefined)).items;
+    const since = house.instances.staleSince(incident, undefined)!;
     assert.ok(since >= left && since <= left + interval, 'since the first evaluation that did not find it');
     assert.deepEqual([shown?.state, shown?.since], ['stale', new Date(since).toISOString()]);
     house.offline.clear();
@@ -163,7 +163,7 @@ describe('a condition', () => {
     assert.equal((await house.incident(key))!.status, 'open');
     await house.pass(2 * minute);
     assert.equal((await house.incident(key))!.status, 'resolved');
-    const { items } = await house.store.events((await house.incident(key))!.id, { order: 'desc' }, { limit: 1 });
+    const { items } = await house.store.events((await house.incident(key))!, { order: 'desc' }, { limit: 1 }, undefined);
     assert.equal(items[0]!.message, 'the condition has cleared');
   });
 

@@ -225,7 +225,7 @@ describe('a silence', () => {
     await house.pass(50 * minute);
     const { status, silenced_until: until } = await house.operations.silence(id, { hours: 1 }, someone);
     assert.deepEqual([status, until], ['silenced', new Date(house.clock.now() + 60 * minute).toISOString()]);
-    const { items } = await house.store.events(id, { order: 'desc' }, { limit: 1 });
+    const { items } = await house.store.events((await house.incident('cpu:host:7'))!, { order: 'desc' }, { limit: 1 }, undefined);
     assert.deepEqual([items[0]!.type, items[0]!.message], ['silenced', `extended by ann@example.org until ${until}`]);
     await house.pass(50 * minute);
     assert.equal((await house.incident('cpu:host:7'))!.status, 'silenced', 'past the end that it had first');
@@ -259,7 +259,7 @@ describe('a silence', () => {
     await house.silences.expire(made.id, someone);
     await house.pass(second, second);
     assert.deepEqual(house.sent.at(-1), 'firing 1 cpu:host:7');
-    assert.deepEqual((await house.silences.get(made.id)).state, 'expired');
+    assert.deepEqual((await house.silences.get(someone.principal, made.id)).state, 'expired');
   });
 
   test('that ends while this is down is over at the start: what still fires is told then, once', async (t) => {
@@ -291,7 +291,7 @@ describe('a silence', () => {
       },
       someone,
     );
-    const inForce = async (): Promise<boolean> => (await house.silences.get(silence.id)).in_force;
+    const inForce = async (): Promise<boolean> => (await house.silences.get(someone.principal, silence.id)).in_force;
     const seen: string[] = [];
     for (let hours = 0; hours < 8 * 24; hours++) {
       seen.push(...((await inForce()) ? [new Date(house.clock.now()).toISOString().slice(8, 13)] : []));

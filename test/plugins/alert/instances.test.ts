@@ -20,7 +20,7 @@ const of = (...units: readonly (readonly [unit: string, value: number])[]): read
 
 /** `unit state value worst silenced_by`, in the order of the list. */
 async function listed(house: Engine, state?: 'pending' | 'firing' | 'stale' | 'resolved'): Promise<readonly string[]> {
-  const { items, total } = await house.instances.list((await house.incident(key))!, state, { limit: 50 });
+  const { items, total } = await house.instances.list((await house.incident(key))!, state, { limit: 50 }, undefined);
   assert.equal(items.length, total);
   return items.map(({ labels, state: is, value, worst_value: worst, silenced_by: by }) => [labels['unit'], is, value, worst, by ?? ''].join(' ').trim());
 }
@@ -55,7 +55,7 @@ test('an incident is as long as one of its instances fires; who joins and who le
   assert.deepEqual([labels, value, count], [{ unit: 'c' }, 8, 1], 'it is shown by the worst of those that burn now');
   assert.deepEqual(await listed(house), ['b firing 6 7', 'c firing 8 8', 'a resolved 9 9']);
   assert.deepEqual(await house.timeline(key), ['firing open', 'instances_changed open', 'instances_changed open']);
-  const { items } = await house.store.events((await house.incident(key))!.id, { order: 'asc' }, { limit: 9 });
+  const { items } = await house.store.events((await house.incident(key))!, { order: 'asc' }, { limit: 9 }, undefined);
   assert.deepEqual(
     items.slice(1).map(({ message, data }) => [message, JSON.parse(data)]),
     [

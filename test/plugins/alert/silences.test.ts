@@ -69,19 +69,20 @@ test('a silence says beforehand what it would mute, lists what it mutes, and can
   await house.pass(interval);
   house.answers.set('sum', of('a', 'b', 'e'));
   await house.pass(minute);
-  const preview = await house.silences.preview(draft('a|c|d'));
+  const preview = await house.silences.preview(someone.principal, draft('a|c|d'));
   assert.equal(preview.summary, 'mutes 1 of 3 now, 3 of 5 of the last 24 h');
   assert.deepEqual(
     preview.muted.map(({ labels, rule }) => [labels['unit'], rule]),
     [['a', 'sum']],
   );
-  assert.equal((await house.silences.list(undefined, { limit: 9 })).total, 0, 'nothing is stored');
+  assert.equal((await house.silences.list(someone.principal, undefined, { limit: 9 })).total, 0, 'nothing is stored');
 
   const made = await house.silences.add(draft('a|b'), someone);
-  const muted = async (): Promise<readonly unknown[]> => (await house.silences.muted(made.id, { limit: 9 })).items.map(({ labels }) => labels['unit']);
+  const muted = async (): Promise<readonly unknown[]> =>
+    (await house.silences.muted(someone.principal, made.id, { limit: 9 })).items.map(({ labels }) => labels['unit']);
   assert.deepEqual(await muted(), ['a', 'b']);
-  const first = await house.silences.muted(made.id, { limit: 1 });
-  const second = await house.silences.muted(made.id, { limit: 1, after: first.next! });
+  const first = await house.silences.muted(someone.principal, made.id, { limit: 1 });
+  const second = await house.silences.muted(someone.principal, made.id, { limit: 1, after: first.next! });
   assert.deepEqual(
     [...first.items, ...second.items].map(({ labels }) => labels['unit']),
     ['a', 'b'],

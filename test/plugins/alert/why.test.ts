@@ -20,7 +20,7 @@ async function houseWithChannels(t: TestContext) {
   ];
   const dispatcher = { available: true, get: () => ({ preview: async () => filters }), onChange: () => () => undefined };
   const why = new Why(house.store, dispatcher as unknown as Handle<NoticeDispatcher>);
-  const explain = async (key: string) => await why.of((await house.incident(key))!.id);
+  const explain = async (key: string) => await why.of((await house.incident(key))!.id, undefined);
   return { house, explain };
 }
 

@@ -30,7 +30,7 @@ test('what a message names of the real rooms is told to the model as facts, mark
     runbook_url: '',
   } as const;
   await house.service(OthersAlerts).take({ id: 1, key: 'other', dimensions: ['device_id'] }, [{ ...alert, fires: true }]);
-  const [incident] = await house.service(Incidents).list({});
+  const [incident] = await house.service(Incidents).list({}, undefined);
 
   const mentions = [`@edge:${edge}`, `@device:${device}`, `@incident:${incident!.id}`, '@dashboard:overview'];
   const told = async (content: string): Promise<string> => {

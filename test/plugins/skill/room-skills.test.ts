@@ -120,7 +120,10 @@ test('what an investigation needs to see and do is there, and answers from the r
     assert.ok((await run('dashboard_get', { uid: dashboards[0].uid })).panels[0].query);
     assert.equal((await run('traces_search', {})).shown, 0);
     await assert.rejects(run('trace_get', { trace_id: 'abc' }), { code: 'not_found' });
-    assert.deepEqual((await run('incidents_list', { status: ['open'], last: '2h' })).incidents, await house.service(Incidents).list({ status: ['open'] }));
+    assert.deepEqual(
+      (await run('incidents_list', { status: ['open'], last: '2h' })).incidents,
+      await house.service(Incidents).list({ status: ['open'] }, undefined),
+    );
     await assert.rejects(run('incident_get', { incident_id: 99 }), { code: 'not_found' });
   });
 

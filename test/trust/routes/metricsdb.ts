@@ -20,8 +20,8 @@ export const area: Area = {
     POST    /prometheus/api/v1/query_exemplars       any  narrowed
     GET     /prometheus/api/v1/format_query          any  none
     POST    /prometheus/api/v1/format_query          any  none
-    GET     /prometheus/api/v1/rules                 any  refused
-    GET     /prometheus/api/v1/alerts                any  refused
+    GET     /prometheus/api/v1/rules                 any  narrowed
+    GET     /prometheus/api/v1/alerts                any  narrowed
     GET     /prometheus/api/v1/targets               any  narrowed
     GET     /prometheus/api/v1/status/buildinfo      any  none
     GET     /prometheus/api/v1/status/runtimeinfo    any  refused
