@@ -181,7 +181,8 @@ export class AlertEngine {
       if (types.includes('firing')) {
         events.emit(IncidentFired, { incident: viewOf(incident), reopened: types.includes('reopened') });
       }
-      events.emit(IncidentChanged, { id: incident.id, status: incident.status, events: types });
+      const device_id = incident.scope_type === 'host' ? incident.scope_id : null;
+      events.emit(IncidentChanged, { id: incident.id, status: incident.status, device_id, events: types });
     }
   }
 

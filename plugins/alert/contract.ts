@@ -143,6 +143,8 @@ export interface IncidentFiredEvent {
 export interface IncidentChangedEvent {
   readonly id: number;
   readonly status: IncidentStatus;
+  /** Of a rule about hosts: whose incident it is. Null: it may be of many devices. */
+  readonly device_id: string | null;
   /** What the timeline says now, such as `acknowledged`. */
   readonly events: readonly string[];
 }

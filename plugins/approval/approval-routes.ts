@@ -1,7 +1,7 @@
-import { listRoute, type Page, type PageRequest, type Principal, route, type RouteDeclaration } from 'svc/sdk';
+import { listRoute, type Principal, route, type RouteDeclaration } from 'svc/sdk';
 import { Type } from 'typebox';
 
-import type { ApprovalStore } from './approval-store.ts';
+import type { ApprovalStore, Viewer } from './approval-store.ts';
 import { type Decisions, required } from './decisions.ts';
 import { itemOf, outlineOf, signatureOf } from './shown.ts';
 import { mayRead } from './signers.ts';
@@ -62,33 +62,42 @@ const Deny = Type.Object({ args_sha256: Digest, reason: Type.String({ minLength:
 
 const errors = ['not_found', 'forbidden', 'conflict'] as const;
 
-export function approvalRoutes(store: ApprovalStore, decisions: Decisions): readonly RouteDeclaration[] {
+export function approvalRoutes(store: ApprovalStore, decisions: Decisions, viewerOf: (principal: Principal) => Promise<Viewer>): readonly RouteDeclaration[] {
   const detailOf = async (row: RequestRow, principal: Principal) =>
     mayRead(principal, row) ? { ...itemOf(row), signatures: (await store.signaturesOf(row.id)).map(signatureOf) } : { ...outlineOf(row), signatures: [] };
   return [
     listRoute({
       path,
       access: 'any',
+      devices: 'narrowed',
       summary: 'List approvals, newest first',
       query: Filter,
       items: Item,
-      handle: ({ query: { status, session_id, mine }, page, principal }) =>
-        shown(store, { status, session_id, requester_id: mine === true ? principal.id : undefined }, page, principal),
+      handle: async ({ query: { status, session_id, mine }, page, principal }) => {
+        const { items, ...rest } = await store.page(
+          { status, session_id, requester_id: mine === true ? principal.id : undefined },
+          page,
+          await viewerOf(principal),
+        );
+        return { ...rest, items: items.map((row) => (mayRead(principal, row) ? itemOf(row) : outlineOf(row))) };
+      },
     }),
     route({
       method: 'GET',
       path: `${path}/{id}`,
       access: 'any',
+      devices: 'narrowed',
       summary: 'One approval: what will run, and who has signed',
       params: ApprovalId,
       response: Detail,
       errors: ['not_found'],
-      handle: async ({ params, principal }) => await detailOf(await required(store, params.id), principal),
+      handle: async ({ params, principal }) => await detailOf(await required(store, params.id, await viewerOf(principal)), principal),
     }),
     route({
       method: 'POST',
       path: `${path}/{id}/approve`,
       access: 'any',
+      devices: 'narrowed',
       summary: 'Sign what was looked at',
       description:
         'A change takes one signature, of who asked for it or of a holder of approval:sign. What is dangerous takes two different people, each with approval:sign.',
@@ -107,6 +116,7 @@ export function approvalRoutes(store: ApprovalStore, decisions: Decisions): read
       method: 'POST',
       path: `${path}/{id}/deny`,
       access: 'any',
+      devices: 'narrowed',
       summary: 'Refuse it; one refusal ends it, and the reason goes back to who asked',
       params: ApprovalId,
       body: Deny,
@@ -123,6 +133,7 @@ export function approvalRoutes(store: ApprovalStore, decisions: Decisions): read
       method: 'POST',
       path: `${path}/{id}/cancel`,
       access: 'any',
+      devices: 'narrowed',
       summary: 'Take it back, by who asked for it or an administrator',
       params: ApprovalId,
       response: Detail,
@@ -135,14 +146,4 @@ export function approvalRoutes(store: ApprovalStore, decisions: Decisions): read
       },
     }),
   ];
-}
-
-async function shown(
-  store: ApprovalStore,
-  filter: Parameters<ApprovalStore['page']>[0],
-  page: PageRequest,
-  principal: Principal,
-): Promise<Page<ReturnType<typeof itemOf>>> {
-  const { items, ...rest } = await store.page(filter, page);
-  return { ...rest, items: items.map((row) => (mayRead(principal, row) ? itemOf(row) : outlineOf(row))) };
 }

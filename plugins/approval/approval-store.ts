@@ -1,5 +1,6 @@
-import type { Kysely } from 'kysely';
-import { type Page, type PageRequest, pageOf } from 'svc/sdk';
+import { type Kysely, sql } from 'kysely';
+import type { DeviceScope, SeenBy } from 'svc/query';
+import { type Page, type PageRequest, pageOf, type Principal } from 'svc/sdk';
 
 import type { ApprovalOwner, ApprovalStatus } from './contract.ts';
 import type { ApprovalTables, RequestRow, SignatureRow } from './tables.ts';
@@ -9,6 +10,16 @@ export interface ListFilter {
   readonly session_id?: string | undefined;
   readonly requester_id?: string | undefined;
 }
+
+/** Who sees some devices alone, and for that what is about to run on these, and what they have asked for. Undefined: all. */
+export type Viewer = { readonly scope: DeviceScope; readonly userId: string } | undefined;
+
+export const viewerBy =
+  (seenBy: SeenBy) =>
+  async (principal: Principal): Promise<Viewer> => {
+    const scope = await seenBy(principal);
+    return scope && { scope, userId: principal.id };
+  };
 
 const mostOfOwner = 200;
 
@@ -20,18 +31,30 @@ export class ApprovalStore {
     this.#db = db;
   }
 
-  find(id: string): Promise<RequestRow | undefined> {
-    return this.#db.selectFrom('approval_requests').selectAll().where('id', '=', id).executeTakeFirst();
+  find(id: string, viewer: Viewer): Promise<RequestRow | undefined> {
+    return this.#shownTo(viewer).selectAll().where('id', '=', id).executeTakeFirst();
   }
 
-  page({ status, session_id: session, requester_id: requester }: ListFilter, page: PageRequest): Promise<Page<RequestRow>> {
-    const rows = this.#db
-      .selectFrom('approval_requests')
+  page({ status, session_id: session, requester_id: requester }: ListFilter, page: PageRequest, viewer: Viewer): Promise<Page<RequestRow>> {
+    const rows = this.#shownTo(viewer)
       .selectAll()
       .$if(status !== undefined, (query) => query.where('status', '=', status!))
       .$if(session !== undefined, (query) => query.where('session_id', '=', session!))
       .$if(requester !== undefined, (query) => query.where('requester_id', '=', requester!).where('requester_kind', 'in', ['user', 'token']));
     return pageOf(rows, 'id', page);
+  }
+
+  #shownTo(viewer: Viewer) {
+    return this.#db
+      .selectFrom('approval_requests')
+      .$if(viewer !== undefined, (query) =>
+        query.where((is) =>
+          is.or([
+            is.and([is('target_kind', '=', 'device'), sql<boolean>`target_id in (select value from json_each(${JSON.stringify([...viewer!.scope.ids])}))`]),
+            is.and([is('requester_kind', 'in', ['user', 'token']), is('requester_id', '=', viewer!.userId)]),
+          ]),
+        ),
+      );
   }
 
   of({ kind, ref }: Pick<ApprovalOwner, 'kind' | 'ref'>): Promise<RequestRow[]> {

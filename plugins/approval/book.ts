@@ -59,7 +59,7 @@ export class Book implements ApprovalBook {
   }
 
   async get(id: string): Promise<Approval | undefined> {
-    const row = await this.#read.find(id);
+    const row = await this.#read.find(id, undefined);
     return row && approvalOf(row);
   }
 
@@ -69,7 +69,7 @@ export class Book implements ApprovalBook {
 
   async begin(id: string, args: Readonly<Record<string, unknown>>): Promise<Approval> {
     const { tables, clock, process } = this.#parts;
-    const row = await required(this.#read, id);
+    const row = await required(this.#read, id, undefined);
     if (row.args_sha256 !== digestOf({ ...approvalOf(row), args })) {
       throw new SvcError('conflict', `approval ${id} was signed for other arguments; ask for a new one`, { reason: 'approval.args_swapped' });
     }
@@ -80,11 +80,11 @@ export class Book implements ApprovalBook {
     }
     const begun = await tables.write(async (tx) => {
       const store = new ApprovalStore(tx);
-      const now = await required(store, id);
+      const now = await required(store, id, undefined);
       return now.expires_at > clock.now() ? await store.move(id, ['approved'], { status: 'executing', begun_at: clock.now(), process }) : undefined;
     });
     if (!begun) {
-      const now = await required(this.#read, id);
+      const now = await required(this.#read, id, undefined);
       const state = now.status === 'approved' ? 'has expired' : `is ${now.status}`;
       throw new SvcError('conflict', `approval ${id} ${state}; it cannot be begun`, { reason: 'approval.not_begun' });
     }
@@ -115,7 +115,7 @@ export class Book implements ApprovalBook {
 
   async objection(id: string, userId: number): Promise<string | undefined> {
     const person = this.#parts.directory.live(userId);
-    return person?.status === 'active' ? this.#parts.signers.objection(person, await required(this.#read, id)) : 'this account is not active';
+    return person?.status === 'active' ? this.#parts.signers.objection(person, await required(this.#read, id, undefined)) : 'this account is not active';
   }
 
   /** Leaves alone what is decided otherwise, or has begun. */

@@ -87,7 +87,7 @@ export const Approvals = defineService<ApprovalBook>('approval.book');
 export const ApprovalDecisions = defineService<ApprovalDecisions>('approval.decisions');
 
 /** After the commit: no signature is awaited any more. Told again after a restart for what is approved and was not begun. */
-export const ApprovalSettled = defineEvent<{ readonly id: string; readonly status: ApprovalStatus; readonly owner: ApprovalOwner }>('approval.settled');
+export const ApprovalSettled = defineEvent<Pick<Approval, 'id' | 'status' | 'owner' | 'target' | 'requested_by'>>('approval.settled');
 
 /** After the commit: signatures are awaited, and people may be told. */
 export const ApprovalRequested = defineEvent<Approval>('approval.requested');

@@ -1,6 +1,6 @@
 import { type Clock, type Principal, SvcError, type Tables } from 'svc/sdk';
 
-import { ApprovalStore } from './approval-store.ts';
+import { ApprovalStore, type Viewer } from './approval-store.ts';
 import type { ApprovalStatus, Word } from './contract.ts';
 import { isRequester, type Signers } from './signers.ts';
 import type { ApprovalTables, RequestRow } from './tables.ts';
@@ -9,6 +9,7 @@ export interface DecisionParts {
   readonly tables: Tables<ApprovalTables>;
   readonly signers: Signers;
   readonly clock: Clock;
+  readonly viewerOf: (principal: Principal) => Promise<Viewer>;
   /** After the commit: nothing more is awaited. */
   readonly settled: (row: RequestRow) => void;
 }
@@ -45,10 +46,11 @@ export class Decisions {
 
   /** By who asked for it, or an administrator, until it has begun. */
   async cancel(id: string, principal: Principal): Promise<RequestRow> {
-    const { tables, clock, settled } = this.#parts;
+    const { tables, clock, settled, viewerOf } = this.#parts;
+    const viewer = await viewerOf(principal);
     const row = await tables.write(async (tx) => {
       const store = new ApprovalStore(tx);
-      const found = await required(store, id);
+      const found = await required(store, id, viewer);
       if (!principal.grants.includes('*') && !(principal.kind === 'user' && isRequester(Number(principal.id), found))) {
         throw new SvcError('forbidden', 'an approval is cancelled by who asked for it, or by an administrator', { reason: 'approval.may_not_cancel' });
       }
@@ -64,10 +66,11 @@ export class Decisions {
     { principal, args_sha256: digest }: Word,
     work: (store: ApprovalStore, row: RequestRow, userId: number) => Promise<Partial<RequestRow>>,
   ): Promise<RequestRow> {
-    const { tables, signers, clock, settled } = this.#parts;
+    const { tables, signers, clock, settled, viewerOf } = this.#parts;
+    const viewer = await viewerOf(principal);
     const row = await tables.write(async (tx) => {
       const store = new ApprovalStore(tx);
-      const found = await required(store, id);
+      const found = await required(store, id, viewer);
       const { id: userId } = signers.demand(principal, found);
       if (!open.includes(found.status)) {
         return decided(found);
@@ -95,8 +98,9 @@ export class Decisions {
   }
 }
 
-export async function required(store: ApprovalStore, id: string): Promise<RequestRow> {
-  const row = await store.find(id);
+/** One that is not shown is one that there is not. */
+export async function required(store: ApprovalStore, id: string, viewer: Viewer): Promise<RequestRow> {
+  const row = await store.find(id, viewer);
   if (!row) {
     throw new SvcError('not_found', `there is no approval ${id.slice(0, 40)}`);
   }

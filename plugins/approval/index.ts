@@ -1,3 +1,4 @@
+import { DeviceScopes, seenBy } from 'svc/query';
 import { BuildInfo, definePlugin, defineService } from 'svc/sdk';
 
 import { Gate } from '../gate/contract.ts';
@@ -5,7 +6,7 @@ import { Directory } from '../iam/contract.ts';
 import type { NoticeDispatcher } from '../notify/contract.ts';
 import type { PersonaDirectory } from '../persona/contract.ts';
 import { approvalRoutes } from './approval-routes.ts';
-import { ApprovalStore } from './approval-store.ts';
+import { ApprovalStore, viewerBy } from './approval-store.ts';
 import { Book } from './book.ts';
 import { ApprovalDecisions, ApprovalRequested, Approvals, ApprovalSettled } from './contract.ts';
 import { Decisions } from './decisions.ts';
@@ -24,12 +25,13 @@ export default definePlugin({
   activate(ctx) {
     const { clock, ids, log, services, settings } = ctx;
     const tables = ctx.db<ApprovalTables>();
+    const viewerOf = viewerBy(seenBy(services.maybe(DeviceScopes)));
     const directory = services.use(Directory);
     const signers = new Signers({ directory, settings });
     const ends = ctx.metrics.counter('settled_total', 'Approvals for which no signature is awaited any more.', ['status']);
     const again = (row: RequestRow): void => {
-      const { id, status, owner } = approvalOf(row);
-      ctx.events.emit(ApprovalSettled, { id, status, owner });
+      const { id, status, owner, target, requested_by } = approvalOf(row);
+      ctx.events.emit(ApprovalSettled, { id, status, owner, target, requested_by });
     };
     const settled = (row: RequestRow): void => {
       ends.add(1, { status: row.status });
@@ -47,12 +49,12 @@ export default definePlugin({
     const upkeep = new Upkeep({ tables, clock, log, process, settled, again, tell: (row) => telling.tell(row) });
 
     services.provide(Approvals, () => book);
-    const decisions = new Decisions({ tables, signers, clock, settled });
+    const decisions = new Decisions({ tables, signers, clock, settled, viewerOf });
     services.provide(ApprovalDecisions, () => ({
       approve: async (id, word) => approvalOf(await decisions.approve(id, word)),
       deny: async (id, word) => approvalOf(await decisions.deny(id, word)),
     }));
-    ctx.http.routes(approvalRoutes(new ApprovalStore(tables.read), decisions));
+    ctx.http.routes(approvalRoutes(new ApprovalStore(tables.read), decisions, viewerOf));
     ctx.scope.interval('expire approvals', sweepMs, () => upkeep.sweep());
     return upkeep;
   },

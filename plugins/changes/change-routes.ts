@@ -1,3 +1,4 @@
+import type { SeenBy, SeenDevices } from 'svc/query';
 import { type Clock, type Ids, listRoute, route, type RouteDeclaration, SvcError, timestamp } from 'svc/sdk';
 import { type Static, Type } from 'typebox';
 
@@ -50,20 +51,28 @@ const NewChange = Type.Object({
 const oldestMs = 7 * 86_400_000;
 const aheadMs = 60_000;
 
-export const changeRoutes = (feed: Feed, { clock, ids }: { readonly clock: Clock; readonly ids: Ids }): readonly RouteDeclaration[] => [
+export interface ChangeRouteParts {
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly seenBy: SeenBy;
+}
+
+export const changeRoutes = (feed: Feed, { clock, ids, seenBy }: ChangeRouteParts): readonly RouteDeclaration[] => [
   listRoute({
     path,
     access: 'any',
+    devices: 'narrowed',
     summary: 'List what changed, newest first',
     query: ChangeQuery,
     items: ChangeItem,
-    async handle({ query: { kind, device_id: device, service, from, to, q }, page }) {
+    async handle({ query: { kind, device_id: device, service, from, to, q }, page, principal }) {
       const { items, ...rest } = await feed.page(
         {
           ...{ kinds: kind?.split(',') as ChangeKind[] | undefined, device_id: device?.toString(), service, q },
           ...{ from: from === undefined ? undefined : Date.parse(from), to: to === undefined ? undefined : Date.parse(to) },
         },
         page,
+        await seenBy(principal),
       );
       return { ...rest, items: items.map(shownChange) };
     },
@@ -72,12 +81,15 @@ export const changeRoutes = (feed: Feed, { clock, ids }: { readonly clock: Clock
     method: 'POST',
     path,
     access: { action: 'change:post', machine: true },
+    devices: 'narrowed',
     summary: 'Tell of a deploy or another change, so that investigations know of it',
     description: 'An Idempotency-Key makes it safe to tell again.',
     body: NewChange,
     response: ChangeItem,
+    errors: ['not_found'],
     async handle({ body, principal, note }) {
       const { kind = 'deploy', summary, service, link, version, labels = {} } = body;
+      assertOfSeen(body.device_id, await seenBy(principal));
       const device = principal.kind === 'edge' ? principal.device : body.device_id?.toString();
       const change = await feed.post({
         ...{ ref: `post:${ids.uuid()}`, at: timeOf(body.at, clock.now()), kind, source: 'api', summary, service, link, device_id: device },
@@ -89,6 +101,18 @@ export const changeRoutes = (feed: Feed, { clock, ids }: { readonly clock: Clock
     },
   }),
 ];
+
+/** Who sees some devices alone tells of these. */
+function assertOfSeen(deviceId: number | undefined, seen: SeenDevices): void {
+  if (seen !== undefined && deviceId === undefined) {
+    throw new SvcError('invalid_argument', 'device_id is missing: name the device of your organization that was changed', {
+      details: [{ path: '/device_id', message: 'is missing' }],
+    });
+  }
+  if (seen !== undefined && !seen.ids.has(deviceId!)) {
+    throw new SvcError('not_found', `there is no device ${deviceId}`);
+  }
+}
 
 function timeOf(asked: string | undefined, now: number): number {
   const at = asked === undefined ? now : Date.parse(asked);

@@ -1,4 +1,5 @@
 import { type Kysely, type SelectQueryBuilder, sql } from 'kysely';
+import { idTexts, type SeenDevices } from 'svc/query';
 import type { Page, PageRequest } from 'svc/sdk';
 
 import type { Change, ChangeDraft, ChangeKind, ChangesNear } from './contract.ts';
@@ -63,8 +64,11 @@ export class ChangeStore {
     return row && changeOf(row);
   }
 
-  async page(filter: ChangeFilter, { limit, after }: PageRequest): Promise<Page<Change>> {
-    const matching = filtered(this.#db.selectFrom('changes_feed'), filter);
+  /** Who sees some devices alone is told of what is of these: what names none may be of any. */
+  async page(filter: ChangeFilter, { limit, after }: PageRequest, seen: SeenDevices): Promise<Page<Change>> {
+    const matching = filtered(this.#db.selectFrom('changes_feed'), filter).$if(seen !== undefined, (query) =>
+      query.where(sql<boolean>`device_id in (select value from json_each(${idTexts(seen!)}))`),
+    );
     const rows = await matching
       .selectAll()
       .$if(after !== undefined, (query) => query.where(sql<boolean>`(at, id) < (${after![0]}, ${after![1]})`))

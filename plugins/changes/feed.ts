@@ -1,3 +1,4 @@
+import type { SeenDevices } from 'svc/query';
 import type { Clock, Page, PageRequest, Tables } from 'svc/sdk';
 
 import { type ChangeFilter, ChangeStore, type ChangeTables } from './change-store.ts';
@@ -23,12 +24,13 @@ export class Feed implements ChangeFeed {
     this.#read = new ChangeStore(parts.tables.read);
   }
 
+  /** For the house itself. */
   near(asked: ChangesNear): Promise<readonly Change[]> {
     return this.#read.near(asked);
   }
 
-  page(filter: ChangeFilter, page: PageRequest): Promise<Page<Change>> {
-    return this.#read.page(filter, page);
+  page(filter: ChangeFilter, page: PageRequest, seen: SeenDevices): Promise<Page<Change>> {
+    return this.#read.page(filter, page, seen);
   }
 
   async note(draft: ChangeDraft): Promise<void> {

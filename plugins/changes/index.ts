@@ -1,4 +1,4 @@
-import { askedWindow, parseDuration, windowAsked } from 'svc/query';
+import { askedWindow, DeviceScopes, parseDuration, type SeenBy, seenBy, windowAsked } from 'svc/query';
 import { BuildInfo, type Clock, defineEvent, definePlugin, defineService, Plugins, type ToolSkill, toolSkill } from 'svc/sdk';
 import { Type } from 'typebox';
 
@@ -33,6 +33,7 @@ export default definePlugin({
         events.emit(ChangeNoted, change);
       },
     });
+    const sees = seenBy(services.maybe(DeviceScopes));
     const fleet = services.maybe(Fleet);
     const entries = services.maybe(Entries);
     const audit = new AuditChanges({ entries, feed, log });
@@ -42,8 +43,8 @@ export default definePlugin({
     };
 
     services.provide(ChangeFeed, () => feed);
-    ctx.http.routes(changeRoutes(feed, { clock, ids }));
-    ctx.skills.add(feedSkill(feed, clock));
+    ctx.http.routes(changeRoutes(feed, { clock, ids, seenBy: sees }));
+    ctx.skills.add(feedSkill(feed, clock, sees));
     events.on(auditGrown, () => audit.catchUp());
     entries.onChange((state) => (state === 'up' ? scope.task('read the audit trail', () => audit.catchUp()) : undefined));
     followFleet(ctx, feed, fleet);
@@ -63,7 +64,7 @@ export default definePlugin({
   },
 });
 
-const feedSkill = (feed: Feed, clock: Clock): ToolSkill =>
+const feedSkill = (feed: Feed, clock: Clock, sees: SeenBy): ToolSkill =>
   toolSkill({
     key: 'changes_feed',
     name: 'Feed of changes',
@@ -78,9 +79,9 @@ const feedSkill = (feed: Feed, clock: Clock): ToolSkill =>
       until: Type.Optional(Type.Unsafe<string>(askedWindow.until)),
       limit: Type.Integer({ minimum: 1, maximum: 200, default: 50 }),
     }),
-    async run({ kinds, device_id: device, service, q, limit, ...asked }) {
+    async run({ kinds, device_id: device, service, q, limit, ...asked }, { principal }) {
       const { start: from, end: to } = windowAsked(asked, clock.now());
-      const { items, total } = await feed.page({ kinds, device_id: device?.toString(), service, q, from, to }, { limit });
+      const { items, total } = await feed.page({ kinds, device_id: device?.toString(), service, q, from, to }, { limit }, await sees(principal));
       return { total, changes: items.map(shownChange) };
     },
   });

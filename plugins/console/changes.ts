@@ -1,40 +1,75 @@
-import { defineEvent, type EventType, type ServerEvent } from 'svc/sdk';
+import type { DeviceScope, SeenBy } from 'svc/query';
+import { defineEvent, type EventType, type Principal, type ServerEvent } from 'svc/sdk';
+
+/** Of which devices, or of whose doing, an event tells; those who see some devices alone hear of no others. */
+export interface About {
+  readonly devices: readonly (number | string | null | undefined)[];
+  readonly person?: string | undefined;
+}
+
+/** What is known of an edge; undefined: it is gone. */
+export type DeviceOfEdge = (edgeId: number) => number | null | undefined;
+
+type AboutOf = (event: never, deviceOfEdge: DeviceOfEdge) => About;
+
+interface Incident {
+  readonly incident: { readonly device_id?: string };
+}
+interface Approval {
+  readonly target: { readonly kind: string; readonly id: number | undefined };
+  readonly requested_by: { readonly id: string };
+}
+
+const ofDevice: AboutOf = ({ device_id: device }: { readonly device_id: number | string | null }) => ({ devices: [device] });
+const ofEdge: AboutOf = ({ edge_id: edge }: { readonly edge_id: number }, deviceOfEdge) => ({ devices: [deviceOfEdge(edge)] });
+const ofApproval: AboutOf = ({ target, requested_by: by }: Approval) => ({ devices: target.kind === 'device' ? [target.id] : [], person: by.id });
+/** What it is of cannot be told, or they see none of it. */
+const ofNone: AboutOf = () => ({ devices: [] });
+
+interface Kinds {
+  readonly kinds: readonly string[];
+  /** Absent: of no device. */
+  readonly about?: AboutOf;
+}
 
 /** What a page can show that may change: each is told of by name, never by content, which the page asks for with its own rights. */
-const kindsOfEvents: Readonly<Record<string, readonly string[]>> = {
-  'incident.fired': ['incidents'],
-  'incident.changed': ['incidents'],
-  'alert.rule.changed': ['rules'],
-  'alert.recordings.changed': ['rules'],
-  'device.created': ['devices'],
-  'device.changed': ['devices'],
-  'device.removed': ['devices'],
-  'edge.online': ['edges', 'devices'],
-  'edge.offline': ['edges', 'devices'],
-  'edge.conflict': ['edges'],
-  'edge.plugin_health': ['edges'],
-  'edge.upgrade': ['edges'],
-  'edge.written': ['edges'],
-  'edge.removed': ['edges'],
-  'setting.changed': ['settings'],
-  'approval.requested': ['approvals'],
-  'approval.settled': ['approvals'],
-  'notification.finished': ['deliveries'],
-  'iam.person-changed': ['users'],
-  'iam.role-changed': ['roles'],
-  'session.ended': ['sessions'],
-  'chat.run-left': ['chat'],
-  'investigation.ready': ['investigations'],
+const kindsOfEvents: Readonly<Record<string, Kinds>> = {
+  'incident.fired': { kinds: ['incidents'], about: ({ incident }: Incident) => ({ devices: [incident.device_id] }) },
+  'incident.changed': { kinds: ['incidents'], about: ofDevice },
+  'alert.rule.changed': { kinds: ['rules'] },
+  'alert.recordings.changed': { kinds: ['rules'] },
+  'device.created': { kinds: ['devices'], about: ofDevice },
+  'device.changed': { kinds: ['devices'], about: ofDevice },
+  'device.removed': { kinds: ['devices'], about: ofDevice },
+  'edge.online': { kinds: ['edges', 'devices'], about: ofEdge },
+  'edge.offline': { kinds: ['edges', 'devices'], about: ofEdge },
+  'edge.conflict': { kinds: ['edges'], about: ofEdge },
+  'edge.plugin_health': { kinds: ['edges'], about: ofEdge },
+  'edge.upgrade': { kinds: ['edges'], about: ofEdge },
+  'edge.written': { kinds: ['edges'], about: ofEdge },
+  'edge.removed': { kinds: ['edges'], about: ofEdge },
+  'setting.changed': { kinds: ['settings'] },
+  'approval.requested': { kinds: ['approvals'], about: ofApproval },
+  'approval.settled': { kinds: ['approvals'], about: ofApproval },
+  'notification.finished': { kinds: ['deliveries'], about: ofNone },
+  'iam.person-changed': { kinds: ['users'] },
+  'iam.role-changed': { kinds: ['roles'] },
+  'session.ended': { kinds: ['sessions'] },
+  'chat.run-left': { kinds: ['chat'] },
+  'investigation.ready': { kinds: ['investigations'], about: ofNone },
 };
 
 /** By their ids: any of these rooms may be missing. */
-export const toldOf: readonly { readonly type: EventType<unknown>; readonly kinds: readonly string[] }[] = Object.entries(kindsOfEvents).map(([id, kinds]) => ({
+export const toldOf: readonly (Kinds & { readonly type: EventType<unknown> })[] = Object.entries(kindsOfEvents).map(([id, kinds]) => ({
+  ...kinds,
   type: defineEvent<unknown>(id),
-  kinds,
 }));
 
 /** Told to one page. */
 interface Listener {
+  readonly principal: Principal;
+  /** What they saw last: what they see no longer has changed for them, too. */
+  seen: DeviceScope | undefined;
   readonly waiting: Set<string>;
   wake: () => void;
 }
@@ -44,12 +79,22 @@ export interface ChangesParts {
   readonly later: (work: () => void) => void;
   /** What the first event of a stream says. */
   readonly hello: () => unknown;
+  readonly seenBy: SeenBy;
+  /** What somebody sees could not be read: they are told nothing. */
+  readonly unread: (error: unknown) => void;
+}
+
+/** Of one kind, since it was told last: of no device, so that it is for all, or of these. */
+interface Gathered {
+  forAll: boolean;
+  readonly devices: Set<number>;
+  readonly people: Set<string>;
 }
 
 /** Tells every open page which kinds of things have changed. */
 export class Changes {
   readonly #listeners = new Set<Listener>();
-  readonly #gathered = new Set<string>();
+  #gathered = new Map<string, Gathered>();
   readonly #parts: ChangesParts;
 
   constructor(parts: ChangesParts) {
@@ -61,17 +106,26 @@ export class Changes {
     return this.#listeners.size > 0;
   }
 
-  tell(kinds: readonly string[]): void {
+  /** `about` undefined: of no device. */
+  tell(kinds: readonly string[], about?: About): void {
     const first = this.#gathered.size === 0;
-    kinds.forEach((kind) => this.#gathered.add(kind));
+    for (const kind of kinds) {
+      const gathered = this.#gathered.get(kind) ?? { forAll: false, devices: new Set(), people: new Set() };
+      this.#gathered.set(kind, gathered);
+      gathered.forAll ||= about === undefined;
+      about?.devices.forEach((device) => device !== null && device !== undefined && gathered.devices.add(Number(device)));
+      if (about?.person !== undefined) {
+        gathered.people.add(about.person);
+      }
+    }
     if (first) {
-      this.#parts.later(() => this.#spread());
+      this.#parts.later(() => void this.#spread());
     }
   }
 
   /** The stream of one page, until `signal` ends it. It is never behind: what it misses while it is not read is one set of names. */
-  async *follow(signal: AbortSignal): AsyncGenerator<ServerEvent> {
-    const listener: Listener = { waiting: new Set(), wake: () => undefined };
+  async *follow(principal: Principal, signal: AbortSignal): AsyncGenerator<ServerEvent> {
+    const listener: Listener = { principal, seen: await this.#parts.seenBy(principal), waiting: new Set(), wake: () => undefined };
     const end = (): void => listener.wake();
     this.#listeners.add(listener);
     signal.addEventListener('abort', end);
@@ -93,11 +147,32 @@ export class Changes {
     }
   }
 
-  #spread(): void {
-    for (const { waiting, wake } of this.#listeners) {
-      this.#gathered.forEach((kind) => waiting.add(kind));
-      wake();
+  async #spread(): Promise<void> {
+    const gathered = this.#gathered;
+    this.#gathered = new Map();
+    for (const listener of [...this.#listeners]) {
+      const kinds = listener.principal.selectors === undefined ? gathered.keys() : await this.#heardBy(listener, gathered);
+      for (const kind of kinds) {
+        listener.waiting.add(kind);
+      }
+      if (listener.waiting.size > 0) {
+        listener.wake();
+      }
     }
-    this.#gathered.clear();
+  }
+
+  async #heardBy(listener: Listener, gathered: ReadonlyMap<string, Gathered>): Promise<readonly string[]> {
+    const { seenBy, unread } = this.#parts;
+    try {
+      const [before, now] = [listener.seen, await seenBy(listener.principal)];
+      listener.seen = now;
+      const isSeen = (device: number): boolean => before?.ids.has(device) === true || now?.ids.has(device) === true;
+      return [...gathered]
+        .filter(([, { forAll, devices, people }]) => forAll || people.has(listener.principal.id) || [...devices].some(isSeen))
+        .map(([kind]) => kind);
+    } catch (error) {
+      unread(error);
+      return [];
+    }
   }
 }

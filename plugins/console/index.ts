@@ -1,5 +1,7 @@
-import { Banner, BuildInfo, Catalogue, definePlugin, defineService, Plugins } from 'svc/sdk';
+import { DeviceScopes, seenBy } from 'svc/query';
+import { Banner, BuildInfo, Catalogue, definePlugin, defineService, messageOf, Plugins } from 'svc/sdk';
 
+import type { EdgeFleet } from '../edge/contract.ts';
 import type { FirstSetup } from '../session/contract.ts';
 import { Assets } from './assets.ts';
 import { Changes, toldOf } from './changes.ts';
@@ -10,6 +12,9 @@ import { pageRoutes } from './page-routes.ts';
 import page from 'browser:./web/main.tsx';
 
 const Setup = defineService<FirstSetup>('session.setup');
+
+/** By its id: its folder may be taken away. */
+const Fleet = defineService<EdgeFleet>('edge.fleet');
 
 const gatherMs = 250;
 const lookEveryMs = 1_000;
@@ -28,9 +33,17 @@ export default definePlugin({
     const changes = new Changes({
       later: (work) => void scope.timeout('tell pages what has changed', gatherMs, work),
       hello: () => ({ version: build.version, started_at: build.startedAt, page: assets.page.entry }),
+      seenBy: seenBy(services.maybe(DeviceScopes)),
+      unread: (error) =>
+        ctx.log.debug(
+          { event: 'console.devices_unread', cause: messageOf(error) },
+          'members of an organization with a device selector are told of no changes while their devices cannot be read',
+        ),
     });
 
-    toldOf.forEach(({ type, kinds }) => ctx.events.on(type, () => changes.tell(kinds)));
+    const fleet = services.maybe(Fleet);
+    const deviceOfEdge = (id: number): number | null | undefined => (fleet.available ? fleet.get().get(id)?.device_id : undefined);
+    toldOf.forEach(({ type, kinds, about }) => ctx.events.on(type, (event) => changes.tell(kinds, about?.(event as never, deviceOfEdge))));
     ctx.http.routes([
       ...pageRoutes(assets, () => ({ setup: waiting() !== undefined, registration: setup.available && setup.get().registration }), languages),
       ...liveRoutes(changes, catalogue, { pages, cards, languages }),

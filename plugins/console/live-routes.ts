@@ -42,10 +42,10 @@ export const liveRoutes = (
     method: 'GET',
     path: '/api/v1/console/live',
     access: 'any',
-    devices: 'none',
+    devices: 'narrowed',
     summary: 'Which kinds of things have changed, as it happens',
     description: 'Begins with one event `hello`. A client that receives it again has missed events: it fetches all that it shows anew.',
-    handle: ({ signal }) => changes.follow(signal),
+    handle: ({ principal, signal }) => changes.follow(principal, signal),
   }),
   route({
     method: 'GET',

@@ -94,7 +94,7 @@ export class IncidentTalk {
       .limit(mostCaughtUp)
       .execute();
     for (const { incident_id: id } of rows) {
-      await this.changed({ id, status: 'open', events: ['note'] });
+      await this.changed({ id, status: 'open', device_id: null, events: ['note'] });
     }
   }
 

@@ -1,5 +1,5 @@
 import { listRoute, route, type RouteDeclaration } from 'svc/sdk';
-import { askerOf } from 'svc/query';
+import type { AskingOf } from 'svc/query';
 
 import type { DashboardBook } from './dashboard-book.ts';
 import type { Panels } from './panels.ts';
@@ -9,14 +9,16 @@ import { DashboardItem, DashboardQuery, DashboardUid, RenderedDashboard } from '
 export interface DashboardRouteParts extends RenderParts {
   readonly book: DashboardBook;
   readonly panels: Panels;
+  readonly askingOf: AskingOf;
 }
 
 const variablePrefix = 'var-';
 
-export const dashboardRoutes = ({ book, panels, ...parts }: DashboardRouteParts): readonly RouteDeclaration[] => [
+export const dashboardRoutes = ({ book, panels, askingOf, ...parts }: DashboardRouteParts): readonly RouteDeclaration[] => [
   listRoute({
     path: '/api/v1/observability/dashboards',
     access: 'any',
+    devices: 'none',
     summary: 'List the dashboards: those that plugins bring and those that users made',
     items: DashboardItem,
     async handle({ page: { limit, after } }) {
@@ -30,6 +32,7 @@ export const dashboardRoutes = ({ book, panels, ...parts }: DashboardRouteParts)
     method: 'GET',
     path: '/api/v1/observability/dashboards/{uid}',
     access: 'any',
+    devices: 'narrowed',
     summary: 'A dashboard that is ready to be drawn: panels with their data, variables with their values',
     description: 'A panel without data says why: error when a query failed, missing when all succeeded.',
     params: DashboardUid,
@@ -39,7 +42,7 @@ export const dashboardRoutes = ({ book, panels, ...parts }: DashboardRouteParts)
     async handle({ params, query, principal, signal }) {
       const { from, to, step, ...others } = query;
       const given = new Map(Object.entries(others as Record<string, string[]>).map(([name, value]) => [name.slice(variablePrefix.length), value]));
-      return await render(await book.get(params.uid), { window: { from, to, step }, given, asker: askerOf(principal), signal }, parts);
+      return await render(await book.get(params.uid), { window: { from, to, step }, given, asking: await askingOf(principal), signal }, parts);
     },
   }),
   route({

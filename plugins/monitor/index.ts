@@ -1,6 +1,6 @@
 import { definePlugin, defineService, type ToolSkill, toolSkill } from 'svc/sdk';
 import { Type } from 'typebox';
-import { parseDuration } from 'svc/query';
+import { askingOf, DeviceScopes, parseDuration } from 'svc/query';
 
 import type { LogQueries } from '../logs/contract.ts';
 import type { MetricsQueries } from '../metricsdb/contract.ts';
@@ -34,7 +34,7 @@ export default definePlugin({
     ctx.extend.contribute(mentions, 'dashboard', dashboardMention(book));
     ctx.http.routes([
       ...panelRoutes(panels),
-      ...dashboardRoutes({ book, panels, stores, clock, scope, log, sampleInterval, deadlineMs }),
+      ...dashboardRoutes({ book, panels, stores, clock, scope, log, sampleInterval, deadlineMs, askingOf: askingOf(ctx.services.maybe(DeviceScopes)) }),
       ...importRoutes({ book, panels, check }),
     ]);
   },

@@ -7,6 +7,7 @@ export const panelRoutes = (panels: Panels): readonly RouteDeclaration[] => [
   listRoute({
     path: '/api/v1/monitor/panels',
     access: 'any',
+    devices: 'none',
     summary: 'List the panels that users made',
     query: PanelQuery,
     items: Panel,

@@ -1,7 +1,7 @@
 import { setMaxListeners } from 'node:events';
 
 import { type Handle, SvcError } from 'svc/sdk';
-import { queryGate } from 'svc/query';
+import { type Asking, queryGate } from 'svc/query';
 
 import type { LinesAnswer, LogQueries } from '../logs/contract.ts';
 import type { InstantAnswer, LabelRecord, MatrixAnswer, MetricsQueries, Notes, QueryOptions } from '../metricsdb/contract.ts';
@@ -14,7 +14,8 @@ export interface Stores {
 
 export interface Terms {
   readonly window: Window;
-  readonly asker: string | undefined;
+  /** Who asks, and what may be answered to them. */
+  readonly asking: Asking;
   /** Aborts at the deadline and when the client leaves. */
   readonly signal: AbortSignal;
   /** Milliseconds until the deadline. */
@@ -74,11 +75,11 @@ export class Questions {
     return provider(this.#stores.metrics, 'metrics');
   }
 
-  #once<T>(key: string, ask: (options: Required<Pick<QueryOptions, 'signal' | 'asker' | 'timeoutMs' | 'maxSamples'>>) => Promise<T>): Promise<T> {
-    const { asker, signal, left } = this.#terms;
+  #once<T>(key: string, ask: (options: Asking & Required<Pick<QueryOptions, 'signal' | 'timeoutMs' | 'maxSamples'>>) => Promise<T>): Promise<T> {
+    const { asking, signal, left } = this.#terms;
     let answer = this.#asked.get(key) as Promise<T> | undefined;
     if (answer === undefined) {
-      const options = () => ({ signal, asker, timeoutMs: Math.max(1, left()), maxSamples: mostSamples });
+      const options = () => ({ ...asking, signal, timeoutMs: Math.max(1, left()), maxSamples: mostSamples });
       answer = this.#gate.run(() => untilAborted(ask(options()), signal), signal);
       this.#asked.set(key, answer);
     }

@@ -1,5 +1,5 @@
 import { type Clock, type Logger, type Scope, SvcError, timestamp } from 'svc/sdk';
-import { formatDuration, queryError } from 'svc/query';
+import { type Asking, formatDuration, queryError } from 'svc/query';
 
 import { emptyData, type Shown, shownInstant, shownLines, shownMatrix } from './answers.ts';
 import { type Choices, choose } from './choices.ts';
@@ -15,7 +15,7 @@ import { type AskedWindow, type Window, windowOf } from './window.ts';
 export interface RenderRequest {
   readonly window: AskedWindow;
   readonly given: ReadonlyMap<string, readonly string[]>;
-  readonly asker: string | undefined;
+  readonly asking: Asking;
   /** Aborts when the client leaves. */
   readonly signal: AbortSignal;
 }
@@ -34,7 +34,7 @@ const mostSeries = 50;
 const mostPoints = 240_000;
 
 /** A dashboard with its data: every panel is asked for at once, within one deadline. */
-export async function render(dashboard: Dashboard, { window: asked, given, asker, signal }: RenderRequest, parts: RenderParts) {
+export async function render(dashboard: Dashboard, { window: asked, given, asking, signal }: RenderRequest, parts: RenderParts) {
   const { stores, clock, scope, log } = parts;
   const sampleInterval = parts.sampleInterval();
   const window = windowOf(asked, clock.now(), sampleInterval);
@@ -46,7 +46,7 @@ export async function render(dashboard: Dashboard, { window: asked, given, asker
   );
   try {
     const left = (): number => deadlineMs - (clock.monotonic() - began);
-    const questions = new Questions(stores, { window, asker, signal: AbortSignal.any([signal, late.signal]), left });
+    const questions = new Questions(stores, { window, asking, signal: AbortSignal.any([signal, late.signal]), left });
     const choices = await choose(dashboard.variables, given, { window, sampleInterval, questions, log });
     const most = Math.max(1, Math.min(mostSeries, Math.floor(mostPoints / dashboard.panels.length / ((window.end - window.start) / window.step + 1))));
     const filling = { dashboard, choices, window, questions, most, log };

@@ -10,7 +10,7 @@ export const area: Area = {
     GET  /api/v1/console/start         public
     GET  /api/v1/console/languages/{tag}  public
     GET  /api/v1/console/extras        any  none
-    GET  /api/v1/console/live          any  none
+    GET  /api/v1/console/live          any  narrowed
   `,
   // Addresses of one document, and files of the product.
   houseWide: ['ui', 'assets', 'languages'],

@@ -2,14 +2,14 @@ import type { Area } from '../area.ts';
 
 export const area: Area = {
   routes: `
-    GET     /api/v1/monitor/panels                   any  refused
+    GET     /api/v1/monitor/panels                   any  none
     POST    /api/v1/monitor/panels                   monitor:write  refused
     PATCH   /api/v1/monitor/panels/{id}              monitor:write  refused
     DELETE  /api/v1/monitor/panels/{id}              monitor:write  refused
     POST    /api/v1/monitor/dashboards/import        monitor:write  refused
     DELETE  /api/v1/monitor/dashboards/{uid}         monitor:write  refused
-    GET     /api/v1/observability/dashboards         any  refused
-    GET     /api/v1/observability/dashboards/{uid}   any  refused
+    GET     /api/v1/observability/dashboards         any  none
+    GET     /api/v1/observability/dashboards/{uid}   any  narrowed
   `,
   houseWide: ['panels', 'dashboards'],
 };
