@@ -5,8 +5,6 @@ import { AlertEvaluator } from '../../plugins/alert/contract.ts';
 import { Approvals } from '../../plugins/approval/contract.ts';
 import { type Customer, twoCustomers, type TwoCustomers } from './two-customers.ts';
 
-const q = (text: string): string => encodeURIComponent(text);
-
 const rule = (key: string, more: object) => ({
   ...{ rule_key: key, name: key, kind: 'metric_raw', source_type: 'svc_builtin', join_mode: 'all', severity: 'warning' },
   conditions: [{ expr: 'up == 1' }],
