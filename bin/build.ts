@@ -1,15 +1,18 @@
 // `npm run build [-- --out <file>]`: the whole product as one executable file, for the machine it is built on, and beside it
-// `<file>.cdx.json`, which says what it is made of.
-import { mkdir, mkdtemp, rm, stat } from 'node:fs/promises';
-import { dirname, join, resolve } from 'node:path';
+// `<file>.cdx.json`, which says what it is made of. With `--sign <key file>` also `<file>.sha256` and `<file>.sig`, and the file carries the
+// public key, by which it knows the versions after it; `--release-key <key>` names that key where another machine signs.
+import { mkdir, mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
+import { basename, dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 
 import { messageOf } from '../core/sdk/index.ts';
+import { fingerprint } from './backup/backup.ts';
 import { withProgress } from './cli/progress.ts';
 import { sizeOf } from './cli/size.ts';
 import { assemble } from './packaging/assemble.ts';
 import { cargo } from './packaging/cargo.ts';
+import { signRelease } from './packaging/pack-signature.ts';
 import { placeBill } from './packaging/place-bill.ts';
 import { entryText, programs } from './packaging/programs.ts';
 import { version } from './product.ts';
@@ -18,9 +21,19 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 const began = performance.now();
 
 try {
-  const { values } = parseArgs({ options: { out: { type: 'string', default: join(root, 'dist', 'svc') } } });
+  const { values } = parseArgs({
+    options: { out: { type: 'string', default: join(root, 'dist', 'svc') }, sign: { type: 'string' }, 'release-key': { type: 'string' } },
+  });
   const out = resolve(values.out);
-  await withProgress(`Building ${out}`, () => buildBinary(out));
+  const keyFile = values.sign === undefined ? undefined : resolve(values.sign);
+  const releaseKey = values['release-key'] ?? (keyFile === undefined ? undefined : signRelease('', keyFile).public_key);
+  await withProgress(`Building ${out}`, () => buildBinary(out, releaseKey));
+  if (keyFile !== undefined) {
+    const { sha256 } = await fingerprint(out);
+    await writeFile(`${out}.sha256`, `${sha256}  ${basename(out)}\n`);
+    await writeFile(`${out}.sig`, `${signRelease(sha256, keyFile).signature}\n`);
+    process.stdout.write(`signed; its public key is ${releaseKey}\n`);
+  }
   const seconds = ((performance.now() - began) / 1000).toFixed(1);
   process.stdout.write(`${out}: svc ${version}, ${sizeOf((await stat(out)).size)}, built in ${seconds} s with node ${process.version}\n`);
 } catch (error) {
@@ -28,12 +41,12 @@ try {
   process.exitCode = 1;
 }
 
-async function buildBinary(out: string): Promise<void> {
+async function buildBinary(out: string, releaseKey: string | undefined): Promise<void> {
   await mkdir(dirname(out), { recursive: true });
   // Beside the result, so that it gets its name by one rename.
   const workshop = await mkdtemp(join(dirname(out), '.svc-build-'));
   try {
-    const assets = new Map([...(await programs(root)), ...(await cargo(root, version))]);
+    const assets = new Map([...(await programs(root)), ...(await cargo(root, version, releaseKey))]);
     await assemble(out, await entryText(root), assets, workshop);
     placeBill(`${out}.cdx.json`, root, version);
   } finally {

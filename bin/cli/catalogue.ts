@@ -27,6 +27,7 @@ export const builtIn: Readonly<Record<string, Entry>> = {
   demo: { area: 'edge', summary: 'Look at a whole svc with simulated hosts and an incident', load: () => import('../commands/demo.ts') },
   install: { summary: 'Make svc a service that starts with this machine', load: () => import('../commands/install.ts') },
   uninstall: { summary: 'Remove that service', load: () => import('../commands/uninstall.ts') },
+  update: { summary: 'Put another version of svc in place, and back', load: () => import('../commands/update.ts') },
   login: { area: 'session', summary: 'Sign in, so that commands speak as you', load: () => import('../commands/login.ts') },
   logout: { area: 'session', summary: 'End what "svc login" began', load: () => import('../commands/logout.ts') },
   doctor: { summary: 'Look for what could go wrong', load: () => import('../commands/doctor.ts') },

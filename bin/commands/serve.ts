@@ -1,3 +1,4 @@
+import type { BootOptions } from '../../core/boot/index.ts';
 import { serve } from '../serve/serve.ts';
 import { AutomaticBackups } from '../backup/automatic-backups.ts';
 import { finishRestore } from '../backup/swap.ts';
@@ -5,6 +6,7 @@ import type { Command } from '../cli/command.ts';
 import type { ExitCode } from '../cli/failure.ts';
 import { withCredentials } from '../service/from-systemd.ts';
 import { currentProduct } from '../product.ts';
+import { TrialStart } from '../update/trial-start.ts';
 
 export const command: Command = {
   operands: [],
@@ -14,14 +16,17 @@ export const command: Command = {
 
   async run({ environment, json }) {
     const product = await currentProduct();
-    const code = await serve({
+    const trial = new TrialStart(product.embedded?.nativeBinding);
+    const options: BootOptions = {
       product,
       environment: withCredentials(json ? { ...environment, SVC_LOG_FORMAT: 'json' } : environment),
       safeguard: (dataDir) => {
+        trial.begin(dataDir);
         finishRestore(dataDir, product.embedded?.nativeBinding);
         return new AutomaticBackups(dataDir, product);
       },
-    });
+    };
+    const code = await serve(options, (dataDir) => trial.ready(dataDir));
     return { data: undefined, text: () => '', code: code as ExitCode };
   },
 };

@@ -9,7 +9,7 @@ import { prebuild, sha256 } from './prebuilt-plugin.ts';
 import { programText } from './program-text.ts';
 
 /** Everything the binary carries besides its program, by asset name. */
-export async function cargo(root: string, version: string): Promise<ReadonlyMap<string, Uint8Array>> {
+export async function cargo(root: string, version: string, releaseKey?: string): Promise<ReadonlyMap<string, Uint8Array>> {
   const plugins = new Map([...(await shippedPlugins(root)), ['shipped-files', shippedFiles(root, version)] as const]);
   const threads = await threadPrograms(root);
   const files = new Map([...plainFiles(root), ...(await shippedPacks(root))]);
@@ -17,6 +17,7 @@ export async function cargo(root: string, version: string): Promise<ReadonlyMap<
     plugins: Object.fromEntries([...plugins].map(([id, content]) => [id, [...content.keys()]])),
     threads: [...threads.keys()],
     files: Object.fromEntries([...files].map(([name, bytes]) => [name, sha256(bytes)])),
+    ...(releaseKey !== undefined && { releaseKey }),
   };
   return new Map<string, Uint8Array>([
     [contentsAsset, Buffer.from(JSON.stringify(contents))],

@@ -6,6 +6,8 @@ export interface Contents {
   readonly threads: readonly string[];
   /** What must be a file to be of use, with its sha256; asset `files/<name>`. */
   readonly files: Readonly<Record<string, string>>;
+  /** The public key that the versions after it are signed with, where it was built with one. */
+  readonly releaseKey?: string | undefined;
 }
 
 export const contentsAsset = 'contents.json';

@@ -65,6 +65,9 @@ fi
 `,
   postrm: `#!/bin/sh
 set -e
+if [ "$1" = remove ]; then
+  rm -f /usr/bin/svc.previous /usr/bin/svc.previous.json /usr/bin/svc.update.json /usr/bin/svc.release-key
+fi
 if [ "$1" = purge ]; then
   rm -rf ${dataDir} /etc/svc
 fi

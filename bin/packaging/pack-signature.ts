@@ -13,7 +13,12 @@ export interface PackSignature {
 }
 
 /** Signs the hash of an archive with the key in a file, which is made when there is none. */
-export function signPack(sha256: string, keyFile: string): PackSignature {
+export const signPack = (sha256: string, keyFile: string): PackSignature => signed(Buffer.from(sha256), keyFile);
+
+/** Signs a version of svc, for its agents and for `svc update`: the 32 bytes of its digest. */
+export const signRelease = (sha256: string, keyFile: string): PackSignature => signed(Buffer.from(sha256, 'hex'), keyFile);
+
+function signed(bytes: Buffer, keyFile: string): PackSignature {
   const made = !existsSync(keyFile);
   if (made) {
     const { privateKey } = generateKeyPairSync('ed25519');
@@ -21,7 +26,7 @@ export function signPack(sha256: string, keyFile: string): PackSignature {
   }
   const key = keyIn(keyFile);
   const raw = Buffer.from(createPublicKey(key).export({ format: 'jwk' }).x!, 'base64url');
-  return { signature: sign(null, Buffer.from(sha256), key).toString('base64'), public_key: `ed25519:${raw.toString('base64')}`, made };
+  return { signature: sign(null, bytes, key).toString('base64'), public_key: `ed25519:${raw.toString('base64')}`, made };
 }
 
 function keyIn(file: string): KeyObject {
@@ -29,7 +34,7 @@ function keyIn(file: string): KeyObject {
   if (key.asymmetricKeyType !== 'ed25519') {
     throw new SvcError(
       'invalid_argument',
-      `${file} holds a key of ${key.asymmetricKeyType}: packs are signed with ed25519; name a file that is not there to have one made`,
+      `${file} holds a key of ${key.asymmetricKeyType}: svc signs with ed25519; name a file that is not there to have one made`,
     );
   }
   return key;

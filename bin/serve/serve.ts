@@ -15,7 +15,7 @@ import { watchFolders } from '../watcher/watch.ts';
 const heapFlags = ['--heap-growing-percent=50'];
 
 /** Runs svc in the foreground until a signal ends it; resolves with the exit code, rejects when it cannot start. */
-export async function serve(options: BootOptions): Promise<number> {
+export async function serve(options: BootOptions, ready: (dataDir: string) => void = () => undefined): Promise<number> {
   const { product } = options;
   const began = performance.now();
   // Read by `npm run bench boot`, as those of the boot are.
@@ -40,6 +40,7 @@ export async function serve(options: BootOptions): Promise<number> {
       return running;
     },
     (running) => {
+      ready(running.dataDir);
       process.stderr.write(banner(product, running, Math.round(performance.now() - began)));
       tellSystemd(options.environment, (line) => process.stderr.write(`${line}\n`));
     },

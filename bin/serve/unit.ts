@@ -14,6 +14,12 @@ export interface UnitOptions {
 
 const lineOf = (words: readonly string[]): string => words.map(quoted).join(' ');
 
+/** Only while an update is on trial: as root, since the user of the service may not write to its program. The version before judges the new one. */
+const settling = (program: string, dataDir: string): readonly string[] => [
+  ...['/bin/sh', '-c', 'test ! -e "$1.update.json" || exec "$1.previous" update --settle --program "$1" --data "$2"'],
+  ...['sh', program, dataDir],
+];
+
 /** What a service of this product may not do. MemoryDenyWriteExecute is left out, because it stops every program of Node. */
 const confined = `UMask=0077
 NoNewPrivileges=true
@@ -51,7 +57,7 @@ TimeoutStartSec=30min
 WatchdogSec=2min
 User=${serviceName}
 Group=${serviceName}
-${groups.length > 0 ? `SupplementaryGroups=${groups.join(' ')}\n` : ''}ExecStart=${lineOf([...command, 'serve', '--data', dataDir])}
+${groups.length > 0 ? `SupplementaryGroups=${groups.join(' ')}\n` : ''}${command.length === 1 ? `ExecStartPre=-+${lineOf(settling(command[0]!, dataDir))}\n` : ''}ExecStart=${lineOf([...command, 'serve', '--data', dataDir])}
 WorkingDirectory=${dataDir}
 EnvironmentFile=-/etc/svc/svc.env
 ${credentials.map((credential) => `LoadCredential=${credential}\n`).join('')}Environment=SVC_LOG_FORMAT=json MALLOC_ARENA_MAX=2

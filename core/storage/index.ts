@@ -6,7 +6,7 @@ export { syncPath, writeDurably } from './durable.ts';
 export { keyFile, readKeys, writeKeys } from './keys.ts';
 export { DataLock } from './lock.ts';
 export type { Safeguard } from './migrations.ts';
-export { loadMigrations, type Migration, scripts } from './migration-text.ts';
+export { loadMigrations, type Migration, onlyAdds, scripts } from './migration-text.ts';
 export { onlyDeclared } from './sealed-columns.ts';
 export { sqliteCode } from './trouble.ts';
 export { databaseName, openStorage, type Storage, type StorageOptions } from './storage.ts';

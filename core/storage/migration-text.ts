@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { messageOf, SvcError } from '../sdk/index.ts';
@@ -19,21 +19,17 @@ export interface Script {
   readonly statements: readonly SqlStatement[];
 }
 
+/** Of one that only adds, as its name promises: the version before goes on with what it has made. */
+export const onlyAdds = (name: string): boolean => /^\d{3}-add-/.test(name);
+
 /** The migrations of a folder, in order; none when there is no such folder. */
 export function loadMigrations(dir: string): Migration[] {
-  let names: string[];
   try {
-    names = readdirSync(dir);
+    const names = existsSync(dir) ? readdirSync(dir).filter((name) => name.endsWith('.sql')) : [];
+    return names.toSorted().map((name) => ({ name, sql: readFileSync(join(dir, name), 'utf8') }));
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') {
-      return [];
-    }
     throw new SvcError('invalid_argument', `the migrations in ${dir} cannot be read: ${messageOf(error)}`, { cause: error });
   }
-  return names
-    .filter((name) => name.endsWith('.sql'))
-    .toSorted()
-    .map((name) => ({ name, sql: readFileSync(join(dir, name), 'utf8') }));
 }
 
 /** Reads migrations, refusing what would hurt the version that still runs beside the new one. */
@@ -49,13 +45,21 @@ export function scripts(owner: string, migrations: readonly Migration[]): Script
     }
     const found = statements(sql);
     for (const statement of found) {
-      const complaint = complaintAbout(statement);
+      const complaint = complaintAbout(statement) ?? (onlyAdds(name) && !adds(statement) ? doesMore : undefined);
       if (complaint !== undefined) {
         throw new SvcError('invalid_argument', `${where}: "${shortened(statement.text)}" ${complaint}`);
       }
     }
     return { number, name, sha256: createHash('sha256').update(sql).digest('hex'), statements: found };
   });
+}
+
+const doesMore = 'does more than to add, against the name of its file: the version before could not go on with it';
+
+/** A row of the version before must still be taken, and still go: so without triggers, and with no key that would hold it. */
+function adds({ tokens }: SqlStatement): boolean {
+  const words = wordsOf(tokens).join(' ');
+  return /^(create (table|index)|alter table .*\badd)\b/.test(words) && (!words.includes('references') || /on delete (cascade|set null)/.test(words));
 }
 
 const permitted = /^(create (table|virtual|view|trigger|index|unique)|alter table|drop (index|view|trigger)|insert|replace|update|delete|with)\b/;
@@ -78,7 +82,4 @@ function complaintAbout({ tokens }: SqlStatement): string | undefined {
   return undefined;
 }
 
-function shortened(text: string): string {
-  const line = text.replace(/\s+/g, ' ');
-  return line.length > 80 ? `${line.slice(0, 79)}…` : line;
-}
+const shortened = (text: string): string => text.replace(/\s+/g, ' ').replace(/^(.{79}).{2,}$/, '$1…');

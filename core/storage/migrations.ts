@@ -4,7 +4,7 @@ import { type Clock, messageOf, SvcError } from '../sdk/index.ts';
 import type { CoreTables, MigrationRow } from './core-tables.ts';
 import { kyselyOver } from './dialect.ts';
 import type { Groups } from './groups.ts';
-import { type Migration, type Script, scripts } from './migration-text.ts';
+import { type Migration, onlyAdds, type Script, scripts } from './migration-text.ts';
 import { type Ownership, prefixOf } from './ownership.ts';
 import type { Readers } from './readers.ts';
 import type { Unit } from './unit.ts';
@@ -75,14 +75,14 @@ export class Migrator {
     applied.forEach((row, index) => {
       const script = wanted[index];
       const wayBack = safeguard?.wayBack() ?? 'restore a backup of the earlier version';
-      if (script === undefined) {
+      if (script === undefined && !onlyAdds(row.name)) {
         throw new SvcError(
           'conflict',
           `the data of ${owner} was written by version ${row.app_version} (migration ${row.name}), which is newer than this one, ${appVersion}: start version ${row.app_version} again, or ${wayBack}`,
           { reason: 'storage.data_newer' },
         );
       }
-      if (script.sha256 !== row.sha256 || script.name !== row.name) {
+      if (script !== undefined && (script.sha256 !== row.sha256 || script.name !== row.name)) {
         throw new SvcError(
           'conflict',
           `migration ${script.name} of ${owner} is not the ${row.name} that version ${row.app_version} applied: put that file back and write the change as migration ${String(wanted.length + 1).padStart(3, '0')}, or ${wayBack}`,

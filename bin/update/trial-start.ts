@@ -1,0 +1,37 @@
+import { beginTrial, hasHeld, markTrial, type Trial } from './trial.ts';
+
+/** A start of svc that may be one of a version on trial: told when it begins, when it serves, and when it has for long enough. */
+export class TrialStart {
+  readonly #nativeBinding: string | undefined;
+  #trial: Trial | undefined;
+  #late: NodeJS.Timeout | undefined;
+
+  constructor(nativeBinding: string | undefined) {
+    this.#nativeBinding = nativeBinding;
+  }
+
+  begin(dataDir: string): void {
+    const trial = beginTrial(dataDir, this.#nativeBinding);
+    this.#trial = trial;
+    if (trial !== undefined) {
+      // Whoever starts it again starts the version before, after three such ends or once it is given up.
+      this.#late = setTimeout(() => {
+        process.stderr.write(`svc: this version is on trial and was not ready within ${trial.deadlineMs / 1_000} s: it ends\n`);
+        process.exit(1);
+      }, trial.deadlineMs);
+      this.#late.unref();
+    }
+  }
+
+  ready(dataDir: string): void {
+    clearTimeout(this.#late);
+    const trial = this.#trial;
+    if (trial !== undefined) {
+      markTrial(dataDir, trial, 'readyAt');
+      setTimeout(() => {
+        markTrial(dataDir, trial, 'heldAt');
+        hasHeld(dataDir, trial);
+      }, trial.holdMs).unref();
+    }
+  }
+}
