@@ -7,7 +7,7 @@ import { messageOf } from '../../core/sdk/index.ts';
 import type { Command } from '../cli/command.ts';
 import { printable, table } from '../cli/layout.ts';
 import type { Paint } from '../cli/paint.ts';
-import { database, lock, rights, secretKey } from '../doctor/data-folder.ts';
+import { database, lock, rights, secretKey, update } from '../doctor/data-folder.ts';
 import { examined, type Examination, fail, type Finding, ok } from '../doctor/finding.ts';
 import { freeDisk, node, sqlite } from '../doctor/machine.ts';
 import { plugins } from '../doctor/plugins.ts';
@@ -41,6 +41,7 @@ async function lookAtAll(product: Product, environment: Environment): Promise<re
     ['secret key', secretKey(dataDir, environment)],
     ['lock', lock(dataDir, running, nativeBinding)],
     ['database', database(dataDir, nativeBinding)],
+    ['update', update(dataDir)],
     ['plugins', plugins(running)],
   ];
   const findings: Finding[] = [];

@@ -2,6 +2,8 @@ import { accessSync, constants, existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 
 import type { Environment } from '../../core/boot/index.ts';
+import { timestamp } from '../../core/sdk/index.ts';
+import { readMark } from '../update/record.ts';
 import type { RunningSvc } from '../cli/running.ts';
 import { databaseName } from '../../core/storage/index.ts';
 import { connect, keyFile, readKeys, sqliteCode } from '../../core/storage/index.ts';
@@ -82,6 +84,19 @@ export const database =
     } finally {
       connection.close();
     }
+  };
+
+export const update =
+  (dataDir: string): Examination =>
+  (subject) => {
+    const mark = readMark(dataDir);
+    if (mark?.takenBack !== undefined) {
+      const { from, to, reason, at } = mark.takenBack;
+      return warn(subject, `svc ${to} gave way to ${from} on ${timestamp(at)}, because ${reason}`, 'look into the log of that time before you update again');
+    }
+    return mark === undefined || mark.heldAt !== undefined
+      ? ok(subject, 'none is under way')
+      : warn(subject, 'a version is on trial', 'wait until it has held; "svc update" says how it ends');
   };
 
 const restoreAdvice = 'stop svc and put a backup in its place with "svc backup restore"';

@@ -158,9 +158,14 @@ async function undone({ program, keeper, nativeBinding }: Update, record: Update
   return { takenBack: reason };
 }
 
+/** Where that cannot be told, whether svc is ready has to do. */
 async function plugins(dataDir: string): Promise<readonly PluginSummary[]> {
   const running = runningSvc(dataDir);
-  return running === undefined ? [] : await clientOf(running).list<PluginSummary>('/api/v1/plugins');
+  return running === undefined
+    ? []
+    : await clientOf(running)
+        .list<PluginSummary>('/api/v1/plugins')
+        .catch(() => []);
 }
 
 const activePlugins = async (dataDir: string): Promise<ReadonlySet<string>> =>
