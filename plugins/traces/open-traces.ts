@@ -60,9 +60,9 @@ export async function openTraces({ data, log, notify, now, monotonic, every }: T
       told(await queries.tagNames(input, call), (names) => (input.version === 1 ? tagsJson : tagsJsonByScope)(names, input.scope)),
     tagValues: async (input, call) => (await queries.tagValues(input, call)).answer,
     tagValuesJson: async (input, call) => told(await queries.tagValues(input, call), input.version === 1 ? tagValuesJson : typedTagValuesJson),
-    metrics: async (input, call) => matrixOf(await queries.metrics(input, call)),
-    metricsJson: async (input, call) => told(await queries.metrics(input, call), (found) => metricsJson(found)),
-    instantJson: async (input, call) => told(await queries.instant(input, call), (found) => metricsJson(found, { instant: true })),
+    metrics: async (input, call) => matrixOf(await queries.metrics(input, call, (found) => found)),
+    metricsJson: async (input, call) => told(await queries.metrics(input, call, metricsJson), asIs),
+    instantJson: async (input, call) => told(await queries.instant(input, call, (found, budget) => metricsJson(found, budget, { instant: true })), asIs),
     check: (input) => ({ printed: printQuery(parse(input.query)) }),
     async tend(input) {
       await tend(input?.now === true);
@@ -92,6 +92,8 @@ export async function openTraces({ data, log, notify, now, monotonic, every }: T
 
 const told = <T>({ answer, warnings }: Told<T>, written: (answer: T) => Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> =>
   moved(withWarnings(written(answer), warnings));
+
+const asIs = <T>(answer: T): T => answer;
 
 const foundIn = ({ answer: { traces, partial }, warnings }: Told<SearchResult>): Awaited<ReturnType<TracesMethods['search']>> => ({
   partial: partial || warnings.length > 0,

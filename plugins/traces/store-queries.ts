@@ -23,6 +23,8 @@ export interface Told<T> {
   readonly warnings: readonly string[];
 }
 
+type Written<T> = (result: MetricsResult, budget: Budget) => T | Promise<T>;
+
 /** The queries of the thread, with their defaults and limits; what they find is not yet in any format. */
 export class StoreQueries {
   readonly #store: TracesStore;
@@ -50,16 +52,17 @@ export class StoreQueries {
     return this.#run({ ...input, ...ever }, call, () => this.#store.trace(id), id);
   }
 
-  async metrics(input: MetricsInput, call: Call, closed = false): Promise<Told<MetricsResult>> {
+  /** `written` belongs to the question: it has its turns and its time. */
+  async metrics<T>(input: MetricsInput, call: Call, written: Written<T>, closed = false): Promise<Told<T>> {
     const query = parse(input.query);
     const { start, end, step, exemplars } = input;
     const options = { start, end, step, closed, enforce: matchersOf(input), ...(exemplars !== undefined && { exemplars }) };
-    return this.#run(input, call, (budget) => metrics(this.#store.source(), query, options, budget));
+    return this.#run(input, call, async (budget) => written(await metrics(this.#store.source(), query, options, budget), budget));
   }
 
   /** One point, at the end of the window, of all spans that start in it. */
-  async instant({ start, end, ...asked }: InstantInput, call: Call): Promise<Told<MetricsResult>> {
-    return this.metrics({ ...asked, start: end, end, step: Math.max(1, end - start) }, call, true);
+  async instant<T>({ start, end, ...asked }: InstantInput, call: Call, written: Written<T>): Promise<Told<T>> {
+    return this.metrics({ ...asked, start: end, end, step: Math.max(1, end - start) }, call, written, true);
   }
 
   async tagNames(input: Omit<TagsInput, 'version' | 'scope'>, call: Call): Promise<Told<TagNames>> {

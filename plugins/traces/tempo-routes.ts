@@ -89,7 +89,7 @@ export function tempoRoutes(driver: () => TraceDriver, reader: Reader, asking: A
       path: '/tempo/api/status/buildinfo',
       devices: 'none',
       summary: 'Which API this speaks, as Tempo answers it',
-      handle: () => JSON.stringify({ version: '2.10.0', revision: '', branch: '', buildUser: '', buildDate: '', goVersion: '' }),
+      handle: () => JSON.stringify({ version: '2.10.8', revision: '', branch: '', buildUser: '', buildDate: '', goVersion: '' }),
     }),
     byteRoute({
       ...common,

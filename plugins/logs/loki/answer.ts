@@ -85,16 +85,7 @@ export function rangeAnswer({ series }: RangeResult, cost: Cost, warnings: reado
   series.forEach(({ labels, times, values }, index) => {
     json.raw(index === 0 ? '{"metric":' : ',{"metric":');
     writeLabels(json, labels);
-    json.raw(',"values":[');
-    for (let i = 0; i < times.length; i++) {
-      json
-        .raw(i === 0 ? '[' : ',[')
-        .timestampSeconds(times[i]!)
-        .raw(',')
-        .value(values[i]!)
-        .raw(']');
-    }
-    json.raw(']}');
+    json.raw(',"values":').points(times, values).raw('}');
   });
   return ended(json, series.length, cost, warnings);
 }

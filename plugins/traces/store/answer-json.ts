@@ -1,6 +1,6 @@
-import { JsonBytes } from 'svc/query';
+import { type Budget, JsonBytes } from 'svc/query';
 
-import type { MatchedSpanset, MetricsResult, SearchResult } from '../traceql/engine.ts';
+import { assertSent, type MatchedSpanset, type MetricsResult, type SearchResult } from '../traceql/engine.ts';
 import type { Attribute } from '../traceql/span.ts';
 import { attributesJson, valueJson, valueText } from './otlp-values.ts';
 import { intrinsicTags, type TagNames, type TagValue } from './tags.ts';
@@ -74,23 +74,29 @@ function spansetJson(json: JsonBytes, { spans, matched, attributes }: MatchedSpa
 }
 
 /** A metrics query over a range as the interface answers it, or with the one value of each series. */
-export function metricsJson({ times, series }: MetricsResult, { instant = false }: { readonly instant?: boolean } = {}): Uint8Array<ArrayBuffer> {
-  const json = new JsonBytes(series.length * times.length * 40 + 256);
-  json.raw('{"series":[');
-  series.forEach(({ labels, values, exemplars = [] }, index) => {
+export async function metricsJson(
+  { times, series }: MetricsResult,
+  budget: Budget,
+  { instant = false }: { readonly instant?: boolean } = {},
+): Promise<Uint8Array<ArrayBuffer>> {
+  const json = new JsonBytes().raw('{"series":[');
+  const stamps = Array.from(times, (time) => `{"timestampMs":"${Math.round(time)}","value":`);
+  for (const [index, { labels, values, exemplars = [] }] of series.entries()) {
     labelsJson(json.raw(index === 0 ? '{' : ',{'), labels);
     json.raw(',');
     if (instant) {
       json.raw('"value":').number(values[0]!).raw(',');
     } else {
-      samplesJson(json, times, values);
+      samplesJson(json, stamps, values);
     }
     json.raw('"promLabels":').string(promLabels(labels));
     if (!instant && exemplars.length > 0) {
       exemplarsJson(json, exemplars);
     }
     json.raw('}');
-  });
+    assertSent(json.length);
+    await budget.breathe();
+  }
   return json.raw('],"metrics":{"completedJobs":1,"totalJobs":1}}').finish();
 }
 
@@ -119,13 +125,15 @@ function exemplarsJson(json: JsonBytes, exemplars: NonNullable<MetricsResult['se
   json.raw(']');
 }
 
-function samplesJson(json: JsonBytes, times: Float64Array, values: Float64Array): void {
+/** `stamps` is what each sample begins with. */
+function samplesJson(json: JsonBytes, stamps: readonly string[], values: Float64Array): void {
   json.raw('"samples":[');
   let first = true;
   values.forEach((value, at) => {
     if (!Number.isNaN(value)) {
       json
-        .raw(`${first ? '' : ','}{"timestampMs":"${Math.round(times[at]!)}","value":`)
+        .raw(first ? '' : ',')
+        .raw(stamps[at]!)
         .number(value)
         .raw('}');
       first = false;

@@ -5,7 +5,7 @@ import { Comparison } from './comparison.ts';
 import { sightOf } from './enforce.ts';
 import { type Exemplar, ExemplarPicker, exemplarsOf } from './exemplars.ts';
 import { compileField } from './field.ts';
-import { bucketLabel, histogram, type Slots, slotsFor } from './slots.ts';
+import { bucketLabel, fromZero, histogram, type Slots, slotsFor } from './slots.ts';
 import { compilePipeline, runOver } from './pipeline.ts';
 import { prefilterOf } from './prefilter.ts';
 import { printField } from './print.ts';
@@ -168,7 +168,8 @@ async function collect(
   const columns = stage.by.map((field) => ({ key: printField(field), evaluate: compileField(field) }));
   const measure = stage.field === undefined ? undefined : compileField(stage.field);
   const groups = new Map<string, Group>();
-  const makeSlots = slotsFor(stage, count, new SeriesBound(count, (bytes) => budget.bytes(bytes)));
+  const full = query.ranks.length === 0 && fromZero.has(stage.function);
+  const makeSlots = slotsFor(stage, count, new SeriesBound(count, (bytes) => budget.bytes(bytes), { full }));
   const picker = new ExemplarPicker(exemplarsOf(query.hints, options.exemplars));
 
   function groupOf(view: TraceView, index: number): Group {

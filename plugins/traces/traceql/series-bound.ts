@@ -3,17 +3,30 @@ import { queryError } from 'svc/query';
 const mostSeries = 5_000;
 /** Numbers that are held for an answer: 160 MB of them. */
 const mostValues = 20_000_000;
+/** Of one answer, as text. */
+const mostBytes = 64 * 1024 * 1024;
+/** Of a sample in it: its time, its value and what stands around them. */
+const sampleBytes = 40;
+
+export function assertSent(bytes: number): void {
+  if (bytes > mostBytes) {
+    throw queryError('too_large', `the answer is larger than ${mostBytes} bytes: ask for a longer step, a shorter window, or fewer series`);
+  }
+}
 
 /** What the series of an answer come to while they are counted: the first that is too much ends the query. */
 export class SeriesBound {
   readonly #points: number;
   readonly #charge: (bytes: number) => void;
+  readonly #full: boolean;
   #series = 0;
   #values = 0;
 
-  constructor(points: number, charge: (bytes: number) => void) {
+  /** `full` where each series is answered, with a number for each point. */
+  constructor(points: number, charge: (bytes: number) => void, { full = false }: { readonly full?: boolean } = {}) {
     this.#points = points;
     this.#charge = charge;
+    this.#full = full;
   }
 
   /** Series of the answer. */
@@ -21,6 +34,9 @@ export class SeriesBound {
     this.#series += count;
     if (this.#series > mostSeries) {
       throw queryError('too_large', `the query makes more than ${mostSeries} series: group by an attribute with fewer values, or filter for fewer of them`);
+    }
+    if (this.#full) {
+      assertSent(this.#series * this.#points * sampleBytes);
     }
   }
 

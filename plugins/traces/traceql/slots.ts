@@ -3,6 +3,8 @@ import type { SeriesBound } from './series-bound.ts';
 import type { Attribute } from './span.ts';
 
 export const histogram = 'histogram_over_time';
+/** Functions whose series have a number in every slot. */
+export const fromZero: ReadonlySet<string> = new Set(['rate', 'count_over_time']);
 /** The upper bound of a bucket. */
 export const bucketLabel = '__bucket';
 

@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 
+import { budget } from 'svc/query';
+
+import { metricsJson } from '../../../../plugins/traces/store/answer-json.ts';
 import { queryOfTags } from '../../../../plugins/traces/traceql/engine.ts';
 import { bodyOf, spanId, startMs, traceId } from '../bodies.ts';
 import { jsonOf, type Loose, noCall, openService, type Service } from '../store-house.ts';
@@ -130,6 +133,18 @@ test('an id of a trace may lack its zeros, and must be hexadecimal', async (t) =
   );
   await assert.rejects(methods.trace({ traceId: '0'.repeat(33), form: 'v1' }, noCall), /can't be larger than 128 bits/);
   assert.deepEqual(jsonOf(await methods.trace({ traceId: 'abc', form: 'v2' }, noCall)), { trace: {}, metrics: {} });
+});
+
+test('an answer of metrics ends where it becomes too large, whatever of it has no number', async () => {
+  const long = Array.from({ length: 11_000 }, (_, at) => startMs + at);
+  const [full, empty] = [new Float64Array(long.length), new Float64Array(long.length).fill(NaN)];
+  const told = (filled: number): Promise<Uint8Array> =>
+    metricsJson(
+      { times: Float64Array.from(long), series: Array.from({ length: 5_000 }, (_, at) => ({ labels: [], values: at < filled ? full : empty })) },
+      budget({ timeoutMs: 60_000, now: () => 0 }),
+    );
+  assert.equal(jsonOf(await told(1)).series.length, 5_000);
+  await assert.rejects(told(200), { code: 'budget_exceeded', kind: 'too_large', message: /larger than 67108864 bytes: ask for a longer step/ });
 });
 
 test('a range of metrics is told with labels and samples', async (t) => {

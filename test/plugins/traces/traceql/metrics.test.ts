@@ -129,11 +129,14 @@ function heavy(): SpanSource & { batches: number } {
 
 test('a question that comes to too much ends while it is counted, and says what to narrow', async () => {
   const window = { start: epochMs + 60_000, end: epochMs + 60_000, step: 120_000 };
+  const long = { start: epochMs, end: epochMs + 1_099_900, step: 100 };
   const cases: [query: string, batches: number, refusal: RegExp, options?: Partial<MetricsOptions>, maxSamples?: number][] = [
     ['{ } | rate() by (span:id)', 51, /more than 5000 series: group by an attribute with fewer values/],
     ['{ } | quantile_over_time(duration, .5, .9, .99) by (span:id)', 17, /more than 5000 series/],
     ['{ } | histogram_over_time(duration) by (span:id)', 51, /more than 5000 series/],
-    ['{ } | rate() by (span:id)', 19, /more than 20000000 numbers: ask for a longer step/, { start: epochMs, end: epochMs + 1_099_900, step: 100 }],
+    ['{ } | min_over_time(duration) by (span:id)', 19, /more than 20000000 numbers: ask for a longer step/, long],
+    ['{ } | rate() by (span:id)', 2, /the answer is larger than 67108864 bytes: ask for a longer step/, long],
+    ['{ } | rate() by (span:id) | topk(1)', 19, /more than 20000000 numbers/, long],
     ['{ } | rate()', 2, /would read about 10000 samples, more than 1500: ask for a shorter window, or for less with a filter/, {}, 1_500],
     ['{ } | rate()', 60, /reads more than 5999 samples/, {}, 5_999],
   ];
