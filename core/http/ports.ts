@@ -54,44 +54,32 @@ export interface IdempotencyStore {
   complete(place: IdempotencyPlace, answer: SealedAnswer): Promise<void>;
 }
 
-/** Bounds of the server; every one has a default that suits one box. */
-export interface HttpLimits {
+/** Bounds of the server, as they suit one box. */
+export const defaultLimits = {
   /** JSON body of a route that names no limit of its own. */
-  readonly bodyBytes: number;
-  readonly headersTimeoutMs: number;
-  /** The whole request of an ordinary route. */
-  readonly requestTimeoutMs: number;
-  /** The whole request of a route that takes more than `bodyBytes`. */
-  readonly uploadTimeoutMs: number;
-  /** Handler deadline of a route that names none. */
-  readonly handlerMs: number;
-  readonly connections: number;
-  readonly connectionsPerAddress: number;
-  readonly streamsPerPrincipal: number;
-  readonly heartbeatMs: number;
-  /** How long a streaming client may leave its data unread. */
-  readonly unreadMs: number;
-  readonly recheckMs: number;
-  readonly pingMs: number;
-  /** Bytes waiting for a WebSocket client before it is cut. */
-  readonly socketBufferBytes: number;
-}
-
-export const defaultLimits: HttpLimits = {
   bodyBytes: 1024 * 1024,
   headersTimeoutMs: 10_000,
+  /** The whole request of an ordinary route. */
   requestTimeoutMs: 30_000,
+  /** The whole request of a route that takes more than `bodyBytes`. */
   uploadTimeoutMs: 600_000,
+  /** Handler deadline of a route that names none. */
   handlerMs: 30_000,
   connections: 15_000,
   connectionsPerAddress: 512,
+  /** What heads of more than 16 KiB may come to together, those included that have not ended. */
+  longHeadBytes: 64 * 1024 * 1024,
   streamsPerPrincipal: 6,
   heartbeatMs: 15_000,
+  /** How long a streaming client may leave its data unread. */
   unreadMs: 60_000,
   recheckMs: 30_000,
   pingMs: 20_000,
+  /** Bytes waiting for a WebSocket client before it is cut. */
   socketBufferBytes: 16 * 1024 * 1024,
 };
+
+export type HttpLimits = Readonly<typeof defaultLimits>;
 
 /** What else is known of a request that was answered. */
 export interface ObservedRequest {

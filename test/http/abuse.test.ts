@@ -214,6 +214,50 @@ describe('hostile connections', () => {
     assert.match(reply, /^HTTP\/1\.1 431[^]*"error":"invalid_argument"/);
   });
 
+  test('long heads have so much room together, while they arrive and while their requests are answered', async (t) => {
+    const small = await openHouse(
+      [
+        route({
+          method: 'POST',
+          path: '/api/v1/write',
+          access: 'public',
+          summary: 'Write',
+          body: Type.Object({ text: Type.Optional(Type.String()) }),
+          handle: () => {},
+        }),
+      ],
+      {
+        limits: { longHeadBytes: 1024 * 1024 },
+      },
+    );
+    t.after(() => small.close());
+    const long = `x-long: ${'a'.repeat(200 * 1024)}`;
+    const sent = [
+      `POST /api/v1/write HTTP/1.1\r\nhost: x\r\n${long}`,
+      `POST /api/v1/write HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: 100\r\n${long}\r\n\r\n{`,
+    ];
+    for (const text of sent) {
+      const few = await openRaw(small.port);
+      few.send(`POST /api/v1/write HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: 2\r\n\r\n{}`);
+      await few.read((received) => received.startsWith('HTTP/1.1 204'));
+      const many = await Promise.all(Array.from({ length: 20 }, () => openRaw(small.port)));
+      many.forEach((raw) => raw.send(text));
+      await until(() => many.filter((raw) => raw.socket.destroyed).length === 15);
+      assert.match(await exchangeRaw(small.port, `GET /nowhere HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n`), /^HTTP\/1\.1 404/);
+      assert.equal(few.socket.destroyed, false);
+      [few, ...many].forEach((raw) => raw.socket.destroy());
+      await until(() => small.server.open === 0);
+    }
+    // What came before counts for nothing.
+    const kept = await openRaw(small.port);
+    const body = JSON.stringify({ text: 'b'.repeat(100 * 1024) });
+    for (let n = 1; n <= 20; n++) {
+      kept.send(`POST /api/v1/write HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`);
+      await kept.read((received) => received.split('HTTP/1.1 204').length > n);
+    }
+    kept.socket.destroy();
+  });
+
   test('one address has a bounded number of connections', async () => {
     const open = await Promise.all(Array.from({ length: 160 }, () => openRaw(house.port)));
     await until(() => open.filter((raw) => raw.socket.destroyed).length >= 40);

@@ -38,6 +38,9 @@ export async function serve(exchange: Exchange): Promise<void> {
     exchange.leaveSnapshot();
     front.open -= 1;
     exchange.report();
+    if (front.connections.has(exchange.req.socket)) {
+      front.connections.set(exchange.req.socket, exchange.req.socket.bytesRead);
+    }
   }
 }
 

@@ -40,37 +40,24 @@ function problemOf(error: ErrorObject): FieldProblem {
     case 'unevaluatedProperties':
       return { path: at(params.unevaluatedProperty), message: 'is not a known field' };
     default:
-      return { path: error.instancePath, message: sentence(error.keyword, params) ?? error.message ?? 'is not valid' };
+      return { path: error.instancePath, message: sentences[error.keyword]?.(params) ?? error.message ?? 'is not valid' };
   }
 }
 
-function sentence(keyword: string, params: Record<string, unknown>): string | undefined {
-  const limit = String(params.limit);
-  switch (keyword) {
-    case 'type':
-      return `must be ${[params.type].flat().map(typeName).join(' or ')}`;
-    case 'enum':
-      return choice(params.allowedValues as unknown[]);
-    case 'const':
-      return choice([params.allowedValue]);
-    case 'minLength':
-      return limit === '1' ? 'must not be empty' : `must have at least ${limit} characters`;
-    case 'maxLength':
-      return `must have at most ${limit} characters`;
-    case 'minItems':
-      return limit === '1' ? 'must not be empty' : `must have at least ${limit} entries`;
-    case 'maxItems':
-      return `must have at most ${limit} entries`;
-    case 'uniqueItems':
-      return 'must not repeat an entry';
-    case 'format':
-      return `must be a valid ${String(params.format)}`;
-    case 'pattern':
-      return `must match the pattern ${String(params.pattern)}`;
-    default:
-      return undefined;
-  }
-}
+const leastOf = (limit: unknown, things: string): string => (limit === 1 ? 'must not be empty' : `must have at least ${String(limit)} ${things}`);
+
+const sentences: Readonly<Record<string, (params: Record<string, unknown>) => string>> = {
+  type: ({ type }) => `must be ${[type].flat().map(typeName).join(' or ')}`,
+  enum: ({ allowedValues }) => choice(allowedValues as unknown[]),
+  const: ({ allowedValue }) => choice([allowedValue]),
+  minLength: ({ limit }) => leastOf(limit, 'characters'),
+  maxLength: ({ limit }) => `must have at most ${String(limit)} characters`,
+  minItems: ({ limit }) => leastOf(limit, 'entries'),
+  maxItems: ({ limit }) => `must have at most ${String(limit)} entries`,
+  uniqueItems: () => 'must not repeat an entry',
+  format: ({ format }) => `must be a valid ${String(format)}`,
+  pattern: ({ pattern }) => `must match the pattern ${String(pattern)}`,
+};
 
 const choice = (values: readonly unknown[]): string => (values.length === 1 ? `must be ${String(values[0])}` : `must be one of ${values.join(', ')}`);
 

@@ -1,12 +1,16 @@
-import type { Server } from 'node:http';
+import type { Server, ServerResponse } from 'node:http';
 import { Server as TlsServer } from 'node:https';
 import type { Socket } from 'node:net';
 
 import type { Front } from './front.ts';
 import { securityHeaders } from '../replies/security-headers.ts';
 
+/** Node hangs the answer to a request onto its connection. */
+type Busy = Socket & { readonly _httpMessage?: ServerResponse | null };
+
 /** Bounds how many connections there are, and how many of them come from one address: as many again may ask, to be told when to come back. */
-export function limitConnections(server: Server | TlsServer, { addresses, limits, connections, counted, crowded }: Front): void {
+export function limitConnections(server: Server | TlsServer, front: Front): void {
+  const { addresses, limits, connections, counted, crowded } = front;
   const perAddress = new Map<string, number>();
   // One for all: with a listener of its own, and what Node keeps for each that is told once, an idle connection takes half a kilobyte more.
   function closed(this: Socket): void {
@@ -14,9 +18,11 @@ export function limitConnections(server: Server | TlsServer, { addresses, limits
     counted.get(this)?.();
   }
   server.maxConnections = limits.connections;
+  const sweep = setInterval(boundHeads, 250, front).unref();
+  server.once('close', () => clearInterval(sweep));
   // Of one with TLS the socket that requests come by is there after the handshake, which has a deadline of its own.
   server.on(server instanceof TlsServer ? 'secureConnection' : 'connection', (socket: Socket) => {
-    connections.add(socket);
+    connections.set(socket, 0);
     socket.on('close', closed);
     const peer = socket.remoteAddress;
     if (peer === undefined || addresses.isProxy(peer)) {
@@ -44,9 +50,25 @@ export function limitConnections(server: Server | TlsServer, { addresses, limits
   });
 }
 
+/** Beyond this a head is long, such as one with the text of a query in its address. */
+const usualHeadBytes = 16 * 1024;
+
+/** Ends the connections whose long heads do not fit beside those of older ones; a head is held while it arrives and until its request is answered. */
+function boundHeads({ connections, limits }: Front): void {
+  let held = 0;
+  for (const [socket, before] of connections) {
+    const sent = socket.bytesRead - before;
+    const answer = sent > usualHeadBytes && (socket as Busy)._httpMessage;
+    const bytes = answer ? answer.req.rawHeaders.reduce((sum, text) => sum + text.length, answer.req.url!.length) : sent;
+    if (bytes > usualHeadBytes && (held += bytes) > limits.longHeadBytes) {
+      socket.destroy();
+    }
+  }
+}
+
 /** Ends connections that have brought no byte: clients open some in advance, and node counts them as busy until they speak. */
 export function closeSilent({ connections }: Front): void {
-  for (const socket of connections) {
+  for (const socket of connections.keys()) {
     if (socket.bytesRead === 0) {
       socket.destroy();
     }
@@ -56,8 +78,8 @@ export function closeSilent({ connections }: Front): void {
 /** What the parser refuses is answered in our own words, too. */
 export function answerMalformed(server: Server | TlsServer): void {
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
-    const { status, message } = malformed(error.code);
-    const begun = (socket as unknown as { _httpMessage?: { headersSent: boolean } })._httpMessage?.headersSent === true;
+    const [status, message] = malformed.get(error.code) ?? ['400 Bad Request', 'this is not a valid HTTP request'];
+    const begun = (socket as Busy)._httpMessage?.headersSent === true;
     if (!socket.writable || begun || /^(?:ECONNRESET|ERR_SSL|ERR_TLS)/.test(error.code ?? '')) {
       socket.destroy();
       return;
@@ -69,13 +91,7 @@ export function answerMalformed(server: Server | TlsServer): void {
   });
 }
 
-function malformed(code: string | undefined): { status: string; message: string } {
-  switch (code) {
-    case 'HPE_HEADER_OVERFLOW':
-      return { status: '431 Request Header Fields Too Large', message: 'the address and the headers are larger than 208 KiB' };
-    case 'ERR_HTTP_REQUEST_TIMEOUT':
-      return { status: '408 Request Timeout', message: 'the request took too long to arrive' };
-    default:
-      return { status: '400 Bad Request', message: 'this is not a valid HTTP request' };
-  }
-}
+const malformed: ReadonlyMap<string | undefined, readonly [status: string, message: string]> = new Map([
+  ['HPE_HEADER_OVERFLOW', ['431 Request Header Fields Too Large', 'the address and the headers are larger than 208 KiB']],
+  ['ERR_HTTP_REQUEST_TIMEOUT', ['408 Request Timeout', 'the request took too long to arrive']],
+]);

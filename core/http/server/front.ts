@@ -59,7 +59,8 @@ export interface Front extends Omit<HttpOptions, 'limits' | 'trustedProxies' | '
   readonly keepAlive: KeepAlive;
   /** Open streams and sockets. */
   readonly longAnswers: Set<LongAnswer>;
-  readonly connections: Set<Socket>;
+  /** Each with the bytes that it had brought when its last request was answered. */
+  readonly connections: Map<Socket, number>;
   /** Connections that count towards the bound of their address, each with how it leaves the count: a fleet behind one address keeps its sockets open. */
   readonly counted: WeakMap<Socket, () => void>;
   readonly crowded: WeakSet<Socket>;
@@ -90,7 +91,7 @@ export function openFront({ limits, trustedProxies, publicUrl, ...options }: Htt
     streams: new Map(),
     claims: new Set(),
     longAnswers: new Set(),
-    connections: new Set(),
+    connections: new Map(),
     counted: new WeakMap(),
     crowded: new WeakSet(),
     unserved: { at: -Infinity, since: 0 },

@@ -128,14 +128,11 @@ function listenOn(server: Server | TlsServer, host: string, port: number, settin
 }
 
 function listenFailure(error: NodeJS.ErrnoException, place: string, setting: string): string {
-  switch (error.code) {
-    case 'EADDRINUSE':
-      return `${place} is in use by another process; stop it or set ${setting} to a free address`;
-    case 'EACCES':
-      return `${place} may not be opened by this user; set ${setting} to a port above 1023`;
-    default:
-      return `${place} cannot be listened on (${messageOf(error)}); check ${setting}`;
-  }
+  return error.code === 'EADDRINUSE'
+    ? `${place} is in use by another process; stop it or set ${setting} to a free address`
+    : error.code === 'EACCES'
+      ? `${place} may not be opened by this user; set ${setting} to a port above 1023`
+      : `${place} cannot be listened on (${messageOf(error)}); check ${setting}`;
 }
 
 /**

@@ -76,6 +76,7 @@ function accept({ front, req, res, upgrade }: Exchange, declaration: RouteDeclar
   }
   res.detachSocket(req.socket);
   front.counted.get(req.socket)?.();
+  front.connections.delete(req.socket);
   return accepted;
 }
 
