@@ -1,2 +1,3 @@
 export function isAgent(args: readonly string[]): boolean;
 export function slimDown(): void;
+export function growSlowly(): void;

@@ -10,7 +10,18 @@ export function isAgent([first, ...others]) {
  * the first of these its young generation stays as small as it began.
  */
 export function slimDown() {
+  setFlags('--semi-space-growth-factor=1', '--heap-growing-percent=10', '--optimize-for-size', '--no-opt', '--no-sparkplug');
+}
+
+/**
+ * By default V8 lets garbage grow to three times what lives before it looks, where the machine has memory: svc shares the machine. Before
+ * the first text is loaded, since what the engine has kept of texts is for the flags that it was made with.
+ */
+export function growSlowly() {
+  setFlags('--heap-growing-percent=50');
+}
+
+function setFlags(...flags) {
   const { setFlagsFromString } = process.getBuiltinModule('node:v8');
-  const flags = ['--semi-space-growth-factor=1', '--heap-growing-percent=10', '--optimize-for-size', '--no-opt', '--no-sparkplug'];
   flags.forEach((flag) => setFlagsFromString(flag));
 }

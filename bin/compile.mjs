@@ -6,6 +6,7 @@ import { cacheFolders, ownFolder } from './cache-folder.mjs';
 
 // An import would load all that it re-exports, web cryptography among it, into each agent.
 const { createHash } = process.getBuiltinModule('node:crypto');
+const fileOf = { svc: 'svc.cjs', edge: 'edge.mjs' };
 const sources = ['bin', 'core', 'plugins/lib', 'config', 'package.json', 'package-lock.json'];
 
 /**
@@ -25,7 +26,7 @@ export async function compiledHost(root, program = 'svc') {
         ownFolder(home);
       }
       if (existsSync(folder)) {
-        return pathToFileURL(join(folder, `${program}.mjs`)).href;
+        return join(folder, fileOf[program]);
       }
       mkdirSync(draft, { recursive: true });
     } catch {
@@ -41,7 +42,7 @@ export async function compiledHost(root, program = 'svc') {
     }
     forget(home, folder);
     place(draft, folder);
-    return pathToFileURL(join(folder, `${program}.mjs`)).href;
+    return join(folder, fileOf[program]);
   }
   return undefined;
 }
@@ -74,32 +75,34 @@ async function build(root, draft, folder) {
     logLevel: 'silent',
     tsconfig: join(root, 'tsconfig.json'),
   };
-  const program = (name, { plugins = [], ...options } = {}) =>
+  const program = (name, { plugins = [], define, ...options }) =>
     esbuild.build({
       ...common,
       ...options,
       entryPoints: { [name]: join(root, 'bin', `${name}.ts`) },
       outdir: draft,
-      outExtension: { '.js': '.mjs' },
-      format: 'esm',
-      splitting: true,
       sourcemap: true,
-      banner: { js: `import{createRequire as createRequireOfSvc}from'node:module';const ${requireFrom(root, 'createRequireOfSvc')}` },
-      define: { SVC_THREADS: JSON.stringify(folder), ...options.define },
+      define: { SVC_THREADS: JSON.stringify(folder), ...define },
       plugins: [keepAddresses, ...plugins],
     });
+  const commonJs = { outExtension: { '.js': '.cjs' }, format: 'cjs', banner: { js: requireFrom(root, "require('node:module').createRequire") } };
+  const modules = {
+    outExtension: { '.js': '.mjs' },
+    format: 'esm',
+    splitting: true,
+    banner: { js: `import{createRequire as createRequireOfSvc}from'node:module';const ${requireFrom(root, 'createRequireOfSvc')}` },
+  };
   await Promise.all([
-    program('svc'),
+    // One text, for which the engine can keep what it makes of it.
+    program('svc', { ...commonJs, minifyWhitespace: true }),
     // Built apart: in one build with the others it would share their chunks, and load what it does not use.
-    program('edge', smallProgram),
+    program('edge', { ...modules, ...smallProgram }),
     esbuild.build({
       ...common,
       // By name: from several folders esbuild would put each into a folder of its own.
       entryPoints: Object.fromEntries([...threadsBelow(join(root, 'core')), ...threadsBelow(join(root, 'bin'))].map((path) => [basename(path, '.ts'), path])),
       outdir: draft,
-      outExtension: { '.js': '.cjs' },
-      format: 'cjs',
-      banner: { js: requireFrom(root, "require('node:module').createRequire") },
+      ...commonJs,
     }),
   ]);
   // A process as large as an agent, which would stay as long as this one.

@@ -50,7 +50,7 @@ class StackMaps {
 
   #mapOf(file: string): SourceMap | undefined {
     if (!this.#maps.has(file)) {
-      this.#maps.set(file, mapOf(this.#texts.get(file) ?? (file.endsWith('.mjs') ? `${file}.map` : undefined)));
+      this.#maps.set(file, mapOf(this.#texts.get(file) ?? (/\.[mc]js$/.test(file) ? `${file}.map` : undefined)));
     }
     return this.#maps.get(file);
   }

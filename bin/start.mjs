@@ -1,7 +1,11 @@
 // svc from source, in one process: sets up what is missing, then runs svc.ts, compiled once for each state of the sources.
-import { fileURLToPath } from 'node:url';
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 
-import { isAgent, slimDown } from './agent.mjs';
+import { growSlowly, isAgent, slimDown } from './agent.mjs';
+import { CodeCache } from './code-cache.mjs';
 import { compiledHost } from './compile.mjs';
 import { ensureInstalled } from './setup.mjs';
 
@@ -11,6 +15,8 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 const agent = isAgent(process.argv.slice(2));
 if (agent) {
   slimDown();
+} else {
+  growSlowly();
 }
 
 await ensureInstalled().catch((error) => {
@@ -19,8 +25,13 @@ await ensureInstalled().catch((error) => {
 });
 
 const compiled = await compiledHost(root, agent ? 'edge' : 'svc');
-if (compiled) {
-  await import(compiled);
+if (compiled?.endsWith('.cjs')) {
+  const codeCache = new CodeCache(join(dirname(compiled), 'code'));
+  const module = { exports: {} };
+  const program = codeCache.functionOf(readFileSync(compiled, 'utf8'), compiled);
+  program.call(module.exports, module.exports, createRequire(compiled), module, compiled, dirname(compiled), codeCache);
+} else if (compiled) {
+  await import(pathToFileURL(compiled).href);
 } else {
   const { register } = await import('tsx/esm/api');
   // Named, because tsx would look for it in the working directory and svc may be started from anywhere.

@@ -18,6 +18,3 @@ export const programAsset = (name: string): string => `programs/${name}`;
 export const pluginAsset = (id: string, file: string): string => `plugins/${id}/${file}`;
 export const threadAsset = (name: string): string => `threads/${name}`;
 export const fileAsset = (name: string): string => `files/${name}`;
-
-/** Of the function that a program is, as every CommonJS text has them. */
-export const parameters = ['exports', 'require', 'module', '__filename', '__dirname'] as const;

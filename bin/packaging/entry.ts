@@ -1,9 +1,11 @@
 import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { getAsset, getRawAsset } from 'node:sea';
-import { compileFunction } from 'node:vm';
 
-import { isAgent, slimDown } from '../agent.mjs';
-import { parameters, programAsset } from './contents.ts';
+import { growSlowly, isAgent, slimDown } from '../agent.mjs';
+import { cacheFolders, ownFolder } from '../cache-folder.mjs';
+import { CodeCache } from '../code-cache.mjs';
+import { programAsset } from './contents.ts';
 
 /** What the single binary starts with: one of its two programs, or in the role `child` the file that its host names, as node would. */
 function main(): void {
@@ -16,13 +18,29 @@ function main(): void {
     slimDown();
     start(getAsset(programAsset('edge'), 'utf8'), 'edge.cjs');
   } else {
-    start(getAsset(programAsset('svc'), 'utf8'), 'svc.cjs', Buffer.from(getRawAsset(programAsset('svc.cache')) as ArrayBuffer));
+    growSlowly();
+    // Other commands are short, and some should leave nothing behind.
+    const cache = new CodeCache(args[0] === 'serve' ? codeFolder() : undefined);
+    start(getAsset(programAsset('svc'), 'utf8'), 'svc.cjs', cache, Buffer.from(getRawAsset(programAsset('svc.cache')) as ArrayBuffer));
   }
 }
 
-function start(text: string, filename: string, cachedData?: Buffer): void {
-  const program = compileFunction(text, [...parameters], { filename, ...(cachedData && { cachedData }) });
-  program(exports, require, module, __filename, __dirname);
+/** Code is loaded from there: it is a folder that no other user can write to, or none. */
+function codeFolder(): string | undefined {
+  for (const folder of cacheFolders()) {
+    try {
+      return ownFolder(join(ownFolder(folder), 'code'));
+    } catch {
+      // Not ours to write: the next one.
+      continue;
+    }
+  }
+  return undefined;
+}
+
+function start(text: string, filename: string, cache = new CodeCache(undefined), brought?: Buffer): void {
+  const program = cache.functionOf(text, filename, brought)!;
+  program.call(exports, exports, require, module, __filename, __dirname, cache);
 }
 
 main();

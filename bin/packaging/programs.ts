@@ -1,19 +1,21 @@
 import { join } from 'node:path';
-import { compileFunction } from 'node:vm';
 
+import { growSlowly } from '../agent.mjs';
 import { withBundler } from '../bundler/esbuild.ts';
+import { scriptOf } from '../code-cache.mjs';
 import { smallProgram } from '../compile.mjs';
-import { parameters, programAsset } from './contents.ts';
+import { programAsset } from './contents.ts';
 import { programText } from './program-text.ts';
 
 /** The two programs of the binary: an agent has its own, because what only the other commands need would make it large. */
 export async function programs(root: string): Promise<ReadonlyMap<string, Uint8Array>> {
   const [svc, edge] = await Promise.all([programText('bin/svc.ts', root), agentText(root)]);
-  // By the Node that becomes the binary: the work of another is of no use. An agent does without, since it would stay in memory.
-  const { cachedData } = compileFunction(svc, [...parameters], { filename: 'svc.cjs', produceCachedData: true }) as { cachedData?: Buffer };
+  // By the Node that becomes the binary, with the flags of its start: other work is of no use. An agent does without, since it would stay in memory.
+  growSlowly();
+  const made = scriptOf(svc, 'svc.cjs').createCachedData();
   return new Map<string, Uint8Array>([
     [programAsset('svc'), Buffer.from(svc)],
-    [programAsset('svc.cache'), cachedData!],
+    [programAsset('svc.cache'), made],
     [programAsset('edge'), Buffer.from(edge)],
   ]);
 }

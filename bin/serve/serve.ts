@@ -1,5 +1,4 @@
-import { setFlagsFromString } from 'node:v8';
-
+import type { CodeCache } from '../code-cache.mjs';
 import { agentCommand } from './agent-command.ts';
 import { banner } from './banner.ts';
 import { explainedGround } from './ground.ts';
@@ -11,8 +10,11 @@ import { type BootOptions, boot } from '../../core/boot/boot.ts';
 import { sourceBundler } from '../bundler/sources.ts';
 import { watchFolders } from '../watcher/watch.ts';
 
-/** By default V8 lets garbage grow to three times what lives before it looks, where the machine has memory: svc shares the machine. */
-const heapFlags = ['--heap-growing-percent=50'];
+/** Whoever loads this program gives it what it was loaded from, for what is loaded next; not where the sources run as they are. */
+declare const codeCache: CodeCache | undefined;
+
+/** Until the first requests have been answered: what they needed is kept as well. */
+const keepAfterMs = 2_000;
 
 /** Runs svc in the foreground until a signal ends it; resolves with the exit code, rejects when it cannot start. */
 export async function serve(options: BootOptions, ready: (dataDir: string) => void = () => undefined): Promise<number> {
@@ -20,18 +22,20 @@ export async function serve(options: BootOptions, ready: (dataDir: string) => vo
   const began = performance.now();
   // Read by `npm run bench boot`, as those of the boot are.
   performance.mark('boot: modules');
-  heapFlags.forEach((flag) => setFlagsFromString(flag));
   // Nothing is wrong without it: where cores are scarce, answers only come later.
   const unmoved = (error: unknown): void => void process.stderr.write(`svc: could not raise the priority of the request thread: ${messageOf(error)}\n`);
   const standing = standInFront().catch((error: unknown) => () => unmoved(error));
+  const cache = typeof codeCache === 'undefined' ? undefined : codeCache;
+  const bundler: BootOptions['bundler'] = (folder) => ({
+    ...sourceBundler(folder),
+    functionOf: cache && ((code, filename) => cache.functionOf(code, filename)),
+  });
   return await runInForeground(
     async () => {
       const others = await standing;
-      const running = await boot({ watch: watchFolders, ...options, bundler: sourceBundler, agent: agentCommand(product.embedded !== undefined) }).catch(
-        (error: unknown) => {
-          throw explainedGround(error);
-        },
-      );
+      const running = await boot({ watch: watchFolders, ...options, bundler, agent: agentCommand(product.embedded !== undefined) }).catch((error: unknown) => {
+        throw explainedGround(error);
+      });
       try {
         others();
       } catch (error) {
@@ -42,6 +46,7 @@ export async function serve(options: BootOptions, ready: (dataDir: string) => vo
     (running) => {
       ready(running.dataDir);
       process.stderr.write(banner(product, running, Math.round(performance.now() - began)));
+      setTimeout(() => void cache?.keep(), keepAfterMs).unref();
       tellSystemd(options.environment, (line) => process.stderr.write(`${line}\n`));
     },
   );

@@ -20,7 +20,12 @@ export interface Bundler {
   /** Takes its source map off a text that is about to run, and keeps it for the stacks that name `filename`. */
   withoutMap(code: string, filename: string): string;
   mapped(stack: string): string;
+  /** A CommonJS text as a function of what Node gives to each, where what the engine made of it before is at hand. */
+  functionOf?: ((code: string, filename: string) => ((this: object, ...given: unknown[]) => void) | undefined) | undefined;
 }
+
+/** A text, and where it may be had as a function. */
+export type RunnableText = Pick<Bundle, 'code' | 'filename'> & Pick<Bundler, 'functionOf'>;
 
 export interface Compiled extends Bundle {
   /** Texts of the plugin's threads, by the name of their file without its ending. */

@@ -1,7 +1,8 @@
 import { isBuiltin, Module } from 'node:module';
+import { dirname } from 'node:path';
 
 import { messageOf, type PluginDefinition, type PluginManifest, type Scope, SvcError } from '../sdk/index.ts';
-import type { Compiled } from './compile.ts';
+import type { RunnableText } from './compile.ts';
 import type { SharedModules } from './shared.ts';
 import { shadowing, type Strays, watchStrays } from './strays.ts';
 
@@ -19,14 +20,14 @@ const closed: readonly string[] = ['child_process', 'cluster', 'worker_threads',
 /** Runs a compiled plugin once, in a fresh module that nothing else refers to, and returns its definition. */
 export function evaluate(
   { id, trusted }: Pick<PluginManifest, 'id' | 'trusted'>,
-  compiled: Pick<Compiled, 'code' | 'filename'>,
+  compiled: RunnableText,
   shared: SharedModules,
   scope: Scope,
 ): PluginDefinition<unknown> {
   const strays = watchStrays(trusted);
   scope.defer('what was set past ctx', () => endStrays(strays));
   const run = (): Record<string, unknown> =>
-    evaluateText(shadowing + kept(compiled.code), compiled.filename, (specifier) =>
+    evaluateText({ ...compiled, code: shadowing + compiled.code }, (specifier) =>
       specifier === 'svc:strays' ? strays : /^(node:)?process$/.test(specifier) ? strays.process : link(id, specifier, shared, trusted),
     );
   let [before, exports] = [footprint(), run()];
@@ -45,14 +46,6 @@ export function evaluate(
   return definition as PluginDefinition<unknown>;
 }
 
-const sourceMap = '\n//# sourceMappingURL=data:';
-
-/** The engine keeps the whole text for ever, and the map in it a second time: where nobody reads maps, it goes. */
-function kept(code: string): string {
-  const map = process.sourceMapsEnabled ? -1 : code.lastIndexOf(sourceMap);
-  return map === -1 ? code : code.slice(0, map + 1);
-}
-
 /** Registered first, so undone last: whatever the scope did not end by then, nobody would have. */
 function endStrays(strays: Strays): void {
   const left = strays.end();
@@ -62,19 +55,23 @@ function endStrays(strays: Strays): void {
 }
 
 /** CommonJS text to exports. A generation made this way is collected once unused; an ES module never is. */
-export function evaluateText(code: string, filename: string, require: (specifier: string) => unknown): Record<string, unknown> {
+export function evaluateText({ code, filename, functionOf }: RunnableText, require: (specifier: string) => unknown): Record<string, unknown> {
   const fresh = new Module(filename) as unknown as CompilingModule;
   fresh.filename = filename;
   fresh.paths = [];
   fresh.require = require;
-  fresh._compile(code, filename);
+  const known = functionOf?.(code, filename);
+  known?.call(fresh.exports, fresh.exports, require, fresh, filename, dirname(filename));
+  if (!known) {
+    fresh._compile(code, filename);
+  }
   return fresh.exports;
 }
 
 /** Fails at boot, with a sentence, on a Node whose module loader has changed under us. */
 export function checkEvaluator(): void {
   try {
-    if (evaluateText('module.exports = { answer: require("x") + 1 }', 'self-check.cjs', () => 41)['answer'] !== 42) {
+    if (evaluateText({ code: 'module.exports = { answer: require("x") + 1 }', filename: 'self-check.cjs' }, () => 41)['answer'] !== 42) {
       throw new Error('wrong answer');
     }
   } catch (error) {

@@ -1,6 +1,5 @@
 export { type Bundle, type Bundler, workersIn } from './compile.ts';
 export type { PluginRoot, PluginSources } from './discover.ts';
-export { evaluateText } from './evaluate.ts';
 export { lentLater, lentNames, type SharedModules } from './shared.ts';
 export type { PluginReport } from './explain.ts';
 export { folderInMemory, folderOnDisk, type PluginFolder } from './folder.ts';

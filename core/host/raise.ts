@@ -119,7 +119,7 @@ async function define(
   // A source map is found by the name of the file: each generation has its own, or a stack would be read with the map of another.
   const filename = generation.number === 1 ? compiled.filename : `${compiled.filename}#${generation.number}`;
   const code = bundler?.withoutMap(compiled.code, filename) ?? compiled.code;
-  return evaluate(manifest, { code, filename }, await lentTo(code, shared), generation.scope);
+  return evaluate(manifest, { code, filename, functionOf: bundler?.functionOf }, await lentTo(code, shared), generation.scope);
 }
 
 /** Those of a pack are for a database of its own. */

@@ -32,8 +32,8 @@ export function loadMigrations(dir: string): Migration[] {
   }
 }
 
-/** Reads migrations, refusing what would hurt the version that still runs beside the new one. */
-export function scripts(owner: string, migrations: readonly Migration[]): Script[] {
+/** Reads migrations but for the statements of those that are `applied`, refusing what would hurt the version that still runs beside the new one. */
+export function scripts(owner: string, migrations: readonly Migration[], applied = 0): Script[] {
   return migrations.map(({ name, sql }, index) => {
     const number = index + 1;
     const where = `migration ${name} of ${owner}`;
@@ -43,7 +43,7 @@ export function scripts(owner: string, migrations: readonly Migration[]): Script
         `${where} should be number ${String(number).padStart(3, '0')}: migrations are named 001-what-it-does.sql and numbered without gaps`,
       );
     }
-    const found = statements(sql);
+    const found = index < applied ? [] : statements(sql);
     for (const statement of found) {
       const complaint = complaintAbout(statement) ?? (onlyAdds(name) && !adds(statement) ? doesMore : undefined);
       if (complaint !== undefined) {

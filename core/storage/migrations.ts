@@ -42,8 +42,8 @@ export class Migrator {
   }
 
   async migrate(owner: string, migrations: readonly Migration[]): Promise<void> {
-    const wanted = scripts(owner, migrations);
     const applied = this.#appliedBy(owner);
+    const wanted = scripts(owner, migrations, applied.length);
     this.#compare(owner, wanted, applied);
     const pending = wanted.slice(applied.length);
     if (pending.length === 0) {
@@ -64,7 +64,7 @@ export class Migrator {
 
   #appliedBy(owner: string): MigrationRow[] {
     const { connection } = this.#options.readers;
-    return this.#relations().some(({ name }) => name === 'core_migrations')
+    return connection.prepare("select 1 from sqlite_schema where name = 'core_migrations'").get() !== undefined
       ? (connection.prepare('select * from core_migrations where plugin = ? order by number').all(owner) as MigrationRow[])
       : [];
   }
