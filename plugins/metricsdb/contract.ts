@@ -1,3 +1,4 @@
+import type { NativeHistogram } from 'svc/native-histogram';
 import type { SeenDevices } from 'svc/query';
 import { defineService } from 'svc/sdk';
 import type { StoreCare } from 'svc/store';
@@ -34,10 +35,19 @@ export type LabelRecord = Readonly<Record<string, string>>;
 export type InstantAnswer = (
   | { readonly type: 'scalar'; readonly time: number; readonly value: number }
   | { readonly type: 'string'; readonly time: number; readonly value: string }
-  | { readonly type: 'vector'; readonly labels: readonly LabelRecord[]; readonly times: Float64Array; readonly values: Float64Array }
+  | VectorAnswer
   | MatrixAnswer
 ) &
   Notes;
+
+export interface VectorAnswer {
+  readonly type: 'vector';
+  readonly labels: readonly LabelRecord[];
+  readonly times: Float64Array;
+  readonly values: Float64Array;
+  /** Where a histogram is the value, and the number 0; absent where none is. Only scratch stores hold such. */
+  readonly histograms?: readonly (NativeHistogram | undefined)[];
+}
 
 /** One entry of `labels`, `times` and `values` per series; times in milliseconds. */
 export interface MatrixAnswer {
@@ -84,6 +94,8 @@ export interface ScratchRow {
   readonly values: Float64Array;
   /** 1 where the series ends instead of having a value. */
   readonly stale?: Uint8Array;
+  /** Where a native histogram is the value instead of the number; absent where none is. */
+  readonly histograms?: readonly (NativeHistogram | undefined)[];
 }
 
 export interface ScratchSeries {

@@ -1,8 +1,8 @@
-import { type Labels, labelsRecord } from 'svc/query';
+import { labelsRecord } from 'svc/query';
 import { transferred } from 'svc/thread';
 
 import type { InstantAnswer, MatrixAnswer, Notes } from './contract.ts';
-import type { InstantResult, RangeResult, RangeSeries } from './promql/index.ts';
+import type { InstantResult, InstantSample, RangeResult, RangeSeries } from './promql/index.ts';
 
 /** Numbers travel between threads as two arrays that move; each series looks at its stretch of them. */
 export function matrixAnswer(series: readonly RangeSeries[], warnings: readonly string[]): MatrixAnswer & Notes {
@@ -45,11 +45,10 @@ export function instantAnswerOf(result: InstantResult): InstantAnswer {
   }
 }
 
-export function vectorAnswer(
-  samples: readonly { readonly labels: Labels; readonly time: number; readonly value: number }[],
-  warnings: readonly string[],
-): InstantAnswer {
+export function vectorAnswer(samples: readonly InstantSample[], warnings: readonly string[]): InstantAnswer {
   const times = Float64Array.from(samples, ({ time }) => time);
-  const values = Float64Array.from(samples, ({ value }) => value);
-  return transferred({ type: 'vector', labels: samples.map(({ labels }) => labelsRecord(labels)), times, values, warnings }, [times, values]);
+  const values = Float64Array.from(samples, ({ value, histogram }) => (histogram === undefined ? value : 0));
+  const labels = samples.map((sample) => labelsRecord(sample.labels));
+  const native = samples.some(({ histogram }) => histogram !== undefined) && { histograms: samples.map(({ histogram }) => histogram) };
+  return transferred({ type: 'vector', labels, times, values, warnings, ...native }, [times, values]);
 }

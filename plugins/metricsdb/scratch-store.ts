@@ -1,3 +1,4 @@
+import { hintAfter, type NativeHistogram, weightOf } from 'svc/native-histogram';
 import { SvcError } from 'svc/sdk';
 import { type Budget, compareLabels, type Labels, labelsKey, labelsOf, labelValue, type Matcher } from 'svc/query';
 
@@ -10,6 +11,8 @@ interface Kept {
   readonly values: number[];
   readonly stale: (0 | 1)[];
   ends: boolean;
+  /** As long as it has to be to hold them all. */
+  readonly histograms: (NativeHistogram | undefined)[];
 }
 
 const mostSamples = 2_000_000;
@@ -21,13 +24,13 @@ export class ScratchStore implements SeriesSource {
   #samples = 0;
 
   add(rows: readonly ScratchRow[]): void {
-    this.#samples += rows.reduce((sum, { times }) => sum + times.length, 0);
+    this.#samples += rows.reduce((sum, row) => sum + costOf(row), 0);
     if (this.#samples > mostSamples) {
       throw new SvcError('budget_exceeded', `a scratch store holds ${mostSamples} samples at most`);
     }
     for (const row of rows) {
       const kept = this.#keptFor(labelsOf(Object.entries(row.labels)));
-      row.times.forEach((time, index) => append(kept, time, row.values[index]!, row.stale?.[index] === 1 ? 1 : 0));
+      row.times.forEach((time, index) => append(kept, time, row.values[index]!, row.stale?.[index] === 1 ? 1 : 0, row.histograms?.[index]));
     }
   }
 
@@ -37,7 +40,7 @@ export class ScratchStore implements SeriesSource {
     if (known !== undefined) {
       return known;
     }
-    const fresh: Kept = { labels, times: [], values: [], stale: [], ends: false };
+    const fresh: Kept = { labels, times: [], values: [], stale: [], ends: false, histograms: [] };
     this.#series.set(key, fresh);
     this.#sorted = undefined;
     return fresh;
@@ -45,7 +48,7 @@ export class ScratchStore implements SeriesSource {
 
   async select(matchers: readonly Matcher[], mint: number, maxt: number, _hints: SelectHints, budget: Budget): Promise<readonly Series[]> {
     this.#sorted ??= [...this.#series.values()].sort((a, b) => compareLabels(a.labels, b.labels));
-    return this.#sorted.flatMap(({ labels, times, values, stale, ends }): Series[] => {
+    return this.#sorted.flatMap(({ labels, times, values, stale, ends, histograms }): Series[] => {
       if (!matchers.every(({ name, matches }) => matches(labelValue(labels, name)))) {
         return [];
       }
@@ -60,14 +63,20 @@ export class ScratchStore implements SeriesSource {
               values: Float64Array.from(values.slice(from, to)),
               length: to - from,
               ...(ends && { stale: Uint8Array.from(stale.slice(from, to)) }),
+              ...(histograms.length > 0 && { histograms: histograms.slice(from, to) }),
             },
           ];
     });
   }
 }
 
-function append(kept: Kept, time: number, value: number, stale: 0 | 1): void {
-  const { times, values } = kept;
+/** A histogram as one sample and each of its buckets as another. */
+function costOf({ times, histograms = [] }: ScratchRow): number {
+  return times.length + histograms.reduce((sum, one) => sum + (one === undefined ? 0 : weightOf(one)), 0);
+}
+
+function append(kept: Kept, time: number, value: number, stale: 0 | 1, histogram: NativeHistogram | undefined): void {
+  const { times, values, histograms } = kept;
   const last = times.at(-1);
   if (last !== undefined && time < last) {
     throw new SvcError('invalid_argument', 'samples of a series must come in the order of their times');
@@ -77,6 +86,9 @@ function append(kept: Kept, time: number, value: number, stale: 0 | 1): void {
   values[at] = value;
   kept.stale[at] = stale;
   kept.ends ||= stale === 1;
+  if (histogram !== undefined || histograms.length > at) {
+    histograms[at] = histogram && { ...histogram, hint: hintAfter(histograms[at - 1], histogram) };
+  }
 }
 
 /** Index of the first time that is later. */

@@ -19,6 +19,7 @@ export const arrows: Readonly<Record<string, readonly string[]>> = {
 export const libraries: Readonly<Record<string, readonly string[]>> = {
   flow: [],
   query: ['flow'],
+  'native-histogram': ['query'],
   template: [],
   probe: [],
   tunnel: ['flow'],

@@ -1,3 +1,5 @@
+import type { NativeHistogram } from 'svc/native-histogram';
+
 import type { InstantAnswer, LabelRecord } from '../../metricsdb/contract.ts';
 import { labelKey } from '../label-key.ts';
 
@@ -21,11 +23,13 @@ export interface Recording {
 export interface Sample {
   readonly labels: LabelRecord;
   readonly value: number;
+  /** Stands instead of the value; only series of rule tests have one. */
+  readonly histogram?: NativeHistogram;
 }
 
 /** What is written of an answer. Throws when two of its series would be one. */
 export function recorded({ record, labels: own }: Pick<Recording, 'record' | 'labels'>, samples: readonly Sample[]): readonly Sample[] {
-  const rows = samples.map(({ labels, value }) => ({ labels: withoutEmpty({ ...labels, ...own, __name__: record }), value }));
+  const rows = samples.map((sample) => ({ ...sample, labels: withoutEmpty({ ...sample.labels, ...own, __name__: record }) }));
   if (new Set(rows.map(({ labels }) => labelKey(labels))).size < rows.length) {
     throw new Error('vector contains metrics with the same labelset after applying rule labels');
   }
@@ -38,7 +42,10 @@ export function samplesOf(answer: InstantAnswer): readonly Sample[] {
     case 'scalar':
       return [{ labels: {}, value: answer.value }];
     case 'vector':
-      return answer.labels.map((labels, index) => ({ labels, value: answer.values[index]! }));
+      return answer.labels.map((labels, index) => {
+        const histogram = answer.histograms?.[index];
+        return { labels, value: answer.values[index]!, ...(histogram && { histogram }) };
+      });
     case 'matrix':
     case 'string':
       throw new Error('rule result is not a vector or scalar');

@@ -1,4 +1,5 @@
 import { messageOf, SvcError } from 'svc/sdk';
+import type { NativeHistogram } from 'svc/native-histogram';
 import { parseDuration } from 'svc/query';
 
 import type { InstantAnswer, LabelRecord, ScratchRow } from '../../metricsdb/contract.ts';
@@ -128,4 +129,7 @@ function assertTemplates(texts: Readonly<Record<string, string>>, what: string, 
 
 const durationOf = (text: string | undefined): number => (text === undefined || text === '' ? 0 : parseDuration(text));
 
-export const rowOf = (labels: LabelRecord, at: number, value: number): ScratchRow => ({ labels, times: Float64Array.of(at), values: Float64Array.of(value) });
+export const rowOf = (labels: LabelRecord, at: number, value: number, histogram?: NativeHistogram): ScratchRow => ({
+  ...{ labels, times: Float64Array.of(at), values: Float64Array.of(value) },
+  ...(histogram && { histograms: [histogram] }),
+});

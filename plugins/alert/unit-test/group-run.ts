@@ -67,7 +67,7 @@ export class GroupRun {
       await rule.step(vectorOf(samples, at), slot, async (expr) => samplesOf(await this.#store.instant(expr, at, { signal })));
       rows = rule.series(at);
     } else {
-      rows = recorded(rule, samples).map(({ labels, value }) => rowOf(labels, at, value));
+      rows = recorded(rule, samples).map(({ labels, value, histogram }) => rowOf(labels, at, value, histogram));
       this.#assertWithin(rows.length);
     }
     await this.#write(member, rows, at);

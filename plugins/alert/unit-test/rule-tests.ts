@@ -1,4 +1,5 @@
 import { messageOf, SvcError } from 'svc/sdk';
+import { type NativeHistogram, printHistogram } from 'svc/native-histogram';
 import { formatDuration, formatFloat } from 'svc/query';
 
 import type { LabelRecord, ScratchRow, ScratchSeries } from '../../metricsdb/contract.ts';
@@ -7,7 +8,7 @@ import type { RuleGroup } from '../prometheus-file.ts';
 import { type Sample, samplesOf, withoutEmpty } from '../recording/recording.ts';
 import { GroupRun } from './group-run.ts';
 import type { AlertTest, QueryTest, TestFile, TestGroup } from './test-file.ts';
-import type { NotedSeries } from './series-notation.ts';
+import type { Item, NotedSeries } from './series-notation.ts';
 
 /** What is not as the test says: lines of what was expected and of what came instead. */
 export interface Failure {
@@ -71,6 +72,8 @@ function inOrder(groups: readonly RuleGroup[], order: readonly string[]): readon
   return [...groups].sort((a, b) => rank(a) - rank(b));
 }
 
+const isHistogram = (item: Item): item is NativeHistogram => typeof item === 'object';
+
 function rowsOf({ labels, items }: NotedSeries, { startMs, intervalMs }: TestGroup): ScratchRow[] {
   const there = items.flatMap((item, index) => (item === undefined ? [] : [{ item, time: startMs + index * intervalMs }]));
   return there.length === 0
@@ -79,8 +82,9 @@ function rowsOf({ labels, items }: NotedSeries, { startMs, intervalMs }: TestGro
         {
           labels,
           times: Float64Array.from(there, ({ time }) => time),
-          values: Float64Array.from(there, ({ item }) => (item === 'stale' ? NaN : item)),
+          values: Float64Array.from(there, ({ item }) => (typeof item === 'number' ? item : NaN)),
           ...(items.includes('stale') && { stale: Uint8Array.from(there, ({ item }) => (item === 'stale' ? 1 : 0)) }),
+          ...(items.some(isHistogram) && { histograms: there.map(({ item }) => (isHistogram(item) ? item : undefined)) }),
         },
       ];
 }
@@ -108,7 +112,7 @@ async function differingSamples(
     const wanted = [...expected].sort(byLabels);
     const same =
       wanted.length === got.length &&
-      wanted.every((one, index) => labelKey(one.labels) === labelKey(got[index]!.labels) && isSame(one.value, got[index]!.value, fuzzy));
+      wanted.every((one, index) => labelKey(one.labels) === labelKey(got[index]!.labels) && isSameSample(one, got[index]!, fuzzy));
     return same ? [] : [{ ...failure, expected: wanted.map(sampleText), got: got.map(sampleText) }];
   } catch (error) {
     signal.throwIfAborted();
@@ -119,13 +123,21 @@ async function differingSamples(
 const byLabels = (a: Sample, b: Sample): number => (labelKey(a.labels) < labelKey(b.labels) ? -1 : 1);
 const sameLines = (a: readonly string[], b: readonly string[]): boolean => a.length === b.length && a.every((line, index) => line === b[index]);
 
-const sampleText = ({ labels: { __name__: name = '', ...labels }, value }: Sample): string => `${name}${labelText(labels)} ${formatFloat(value)}`;
+const sampleText = ({ labels: { __name__: name = '', ...labels }, value, histogram }: Sample): string =>
+  `${name}${labelText(labels)} ${histogram === undefined ? formatFloat(value) : printHistogram(histogram)}`;
 
 const labelText = (labels: LabelRecord): string =>
   `{${Object.entries(labels)
     .sort(([a], [b]) => (a < b ? -1 : 1))
     .map(([name, value]) => `${name}=${JSON.stringify(value)}`)
     .join(', ')}}`;
+
+/** Histograms are the same as far as their text is, which says how each goes on from the one before. */
+function isSameSample(a: Sample, b: Sample, fuzzy: boolean): boolean {
+  return a.histogram === undefined || b.histogram === undefined
+    ? a.histogram === b.histogram && isSame(a.value, b.value, fuzzy)
+    : printHistogram(a.histogram) === printHistogram(b.histogram);
+}
 
 function isSame(a: number, b: number, fuzzy: boolean): boolean {
   return Object.is(a, b) || a === b || (fuzzy && Number.isFinite(a) && Number.isFinite(b) && Math.abs(Number(orderOf(a) - orderOf(b))) <= 1);

@@ -1,16 +1,20 @@
+import { faultOf, type NativeHistogram, readHistogramRun, splitValues, weightOf } from 'svc/native-histogram';
 import { parseFloatGo } from 'svc/query';
 import { unquote } from 'svc/template';
 
 import { wrong } from '../prometheus-file.ts';
 
+/** A value, a gap, or the end of the series. */
+export type Item = number | NativeHistogram | 'stale' | undefined;
+
 /** `metric{a="b"} 1 2+3x4 _ stale`, as rule tests write series. */
 export interface NotedSeries {
   readonly labels: Readonly<Record<string, string>>;
-  /** By step: a value, a gap, or the end of the series. */
-  readonly items: readonly (number | 'stale' | undefined)[];
+  /** By step. */
+  readonly items: readonly Item[];
 }
 
-/** Steps of one series. */
+/** Steps of one series; the buckets of a histogram count as steps. */
 const mostItems = 200_000;
 
 export function readSeries(metric: string, values: string, path: string): NotedSeries {
@@ -50,21 +54,30 @@ function literalText(literal: string, path: string): string {
 
 const repeated = /^(.+?)(?:([+-])([\d.]+(?:[eE][+-]?\d+)?|[Ii]nf|NaN))?x(\d+)$/;
 
-function readItems(text: string, path: string): (number | 'stale' | undefined)[] {
-  if (text.includes('{{')) {
-    throw wrong(path, 'holds native histograms, which are not supported');
-  }
-  const items: (number | 'stale' | undefined)[] = [];
-  for (const item of text
-    .trim()
-    .split(/\s+/)
-    .filter((one) => one !== '')) {
-    const more = readItem(item, path, mostItems - items.length);
-    for (const one of more) {
+function readItems(text: string, path: string): Item[] {
+  const items: Item[] = [];
+  let room = mostItems;
+  for (const item of splitValues(text)) {
+    for (const one of item.startsWith('{{') ? readHistograms(item, path, room) : readItem(item, path, room)) {
       items.push(one);
+      room -= typeof one === 'object' ? weightOf(one) : 1;
     }
   }
   return items;
+}
+
+function readHistograms(item: string, path: string, room: number): readonly NativeHistogram[] {
+  const found = readHistogramRun(item, room);
+  if (typeof found === 'string') {
+    throw wrong(path, found);
+  }
+  for (const histogram of found.histograms) {
+    const fault = faultOf(histogram);
+    if (fault !== undefined) {
+      throw wrong(path, `holds a native histogram that ${fault}`);
+    }
+  }
+  return found.histograms;
 }
 
 function readItem(item: string, path: string, room: number): readonly (number | 'stale' | undefined)[] {

@@ -1,6 +1,8 @@
+import { type NativeHistogram, readHistogram } from 'svc/native-histogram';
 import { parseDuration } from 'svc/query';
 
 import { fieldsOf, readYaml, textOf, textsOf, wrong } from '../prometheus-file.ts';
+import type { Sample } from '../recording/recording.ts';
 import { type NotedSeries, readMetric, readNumber, readSeries } from './series-notation.ts';
 
 /** A file of rule tests, as Prometheus' own tool reads it. */
@@ -40,7 +42,7 @@ export interface ExpectedAlert {
 export interface QueryTest {
   readonly evalMs: number;
   readonly expr: string;
-  readonly expected: readonly { readonly labels: Readonly<Record<string, string>>; readonly value: number }[];
+  readonly expected: readonly Sample[];
 }
 
 type Fields = ReadonlyMap<string, unknown>;
@@ -109,13 +111,22 @@ function readQueryTest(value: unknown, path: string): QueryTest {
     expected: listOf(fields, 'exp_samples', path).map((one, index) => {
       const at = `${path}.exp_samples[${index}]`;
       const sample = closed(one, at, known.sample);
-      if (sample.has('histogram')) {
-        throw wrong(at, 'expects a native histogram, which is not supported');
-      }
-      const labels = textOf(sample, 'labels', at) ?? '';
-      return { labels: labels.trim() === '' ? {} : readMetric(labels, at), value: readNumber(textOf(sample, 'value', at) ?? '0', at) };
+      const text = textOf(sample, 'labels', at) ?? '';
+      const labels = text.trim() === '' ? {} : readMetric(text, at);
+      const noted = textOf(sample, 'histogram', at) ?? '';
+      return noted === ''
+        ? { labels, value: readNumber(textOf(sample, 'value', at) ?? '0', at) }
+        : { labels, value: 0, histogram: expectedHistogram(noted, at) };
     }),
   };
+}
+
+function expectedHistogram(text: string, path: string): NativeHistogram {
+  const found = readHistogram(text);
+  if (typeof found === 'string') {
+    throw wrong(`${path}.histogram`, found);
+  }
+  return found.histogram;
 }
 
 function closed(value: unknown, path: string, names: readonly string[]): Fields {

@@ -2,6 +2,9 @@ import { type Aggregation, withoutParens } from './ast.ts';
 import { chooseRows } from './choose.ts';
 import { countValues } from './count-values.ts';
 import { folds } from './fold.ts';
+import { foldMixed } from './native-fold.ts';
+import { NativeNotes } from './native-notes.ts';
+import { holdsHistograms, numbersOf } from './native-rows.ts';
 import { type Group, groupRows } from './grouping.ts';
 import { quantileOf } from './quantile.ts';
 import { indexAt, RowBuilder } from './rows.ts';
@@ -13,25 +16,41 @@ export async function aggregate(run: Run, expr: Aggregation, grid: Grid): Promis
     return countValues(run, expr, param, await rowsOf(run, expr.expr, grid), grid);
   }
   const scalars = param === undefined ? undefined : await scalarsOf(run, param, grid);
-  const rows = await rowsOf(run, withoutParens(expr.expr), grid);
+  const rows = counted(run, expr, await rowsOf(run, withoutParens(expr.expr), grid));
   const groups = await groupRows(run, rows, expr);
   if (scalars === undefined) {
-    return foldGroups(run, expr.op, groups, grid);
+    return foldGroups(run, expr, groups, grid);
   }
   return expr.op === 'quantile'
     ? quantiles(run, groups, grid, scalars, param!.start)
     : chooseRows(run, expr.op, groups, grid, scalars, param!.start, rows.length);
 }
 
+/** Aggregations of numbers alone; the others take histograms, too, or pass them on. */
+const ofNumbers: ReadonlySet<string> = new Set(['min', 'max', 'stddev', 'stdvar', 'quantile', 'topk', 'bottomk']);
+
+function counted(run: Run, { op, expr, start }: Aggregation, rows: readonly Row[]): readonly Row[] {
+  if (!ofNumbers.has(op) || !holdsHistograms(rows)) {
+    return rows;
+  }
+  new NativeNotes(run.notes, op.endsWith('k') ? start : withoutParens(expr).start).ignoredInAggregation(op);
+  return numbersOf(rows);
+}
+
 const losesName = ({ rows }: Group): boolean => rows.some(({ dropName }) => dropName);
 
-async function foldGroups(run: Run, op: string, groups: readonly Group[], grid: Grid): Promise<readonly Row[]> {
+async function foldGroups(run: Run, { op, expr }: Aggregation, groups: readonly Group[], grid: Grid): Promise<readonly Row[]> {
   run.budget.bytes(grid.count * 32);
   const fold = folds[op]!(grid.count);
   const paced = pace(run);
   const builder = new RowBuilder(run, grid);
   const result: Row[] = [];
   for (const group of groups) {
+    if ((op === 'sum' || op === 'avg') && holdsHistograms(group.rows)) {
+      const row = await foldMixed(run, grid, group, op, new NativeNotes(run.notes, withoutParens(expr).start));
+      result.push(...(row === undefined ? [] : [row]));
+      continue;
+    }
     fold.clear();
     for (const { from, values, present } of group.rows) {
       for (let i = 0; i < values.length; i++) {

@@ -1,10 +1,12 @@
 import { arithmetic, comparisons } from './arithmetic.ts';
 import type { Binary } from './ast.ts';
 import { valueTypeOf } from './functions.ts';
+import { NativeNotes } from './native-notes.ts';
+import { operateNatively, putOutcome } from './native-operation.ts';
 import { charge, mergeSteps, nameless, RowBuilder } from './rows.ts';
 import { type Grid, type Row, rowsOf, type Run, scalarsOf, type Value } from './run.ts';
 import { combineSets } from './set-operation.ts';
-import { setOperators } from './token.ts';
+import { isTrim, setOperators } from './token.ts';
 import { combineVectors } from './vector-operation.ts';
 
 export async function binary(run: Run, expr: Binary, grid: Grid): Promise<Value> {
@@ -36,10 +38,19 @@ function combineScalars(op: string, left: Float64Array, right: Float64Array): Fl
   return left.map((value, step) => (compute !== undefined ? compute(value, right[step]!) : Number(compare!(value, right[step]!))));
 }
 
-async function withScalars(run: Run, { op, bool }: Binary, grid: Grid, rows: readonly Row[], scalars: Float64Array, swapped: boolean): Promise<readonly Row[]> {
+async function withScalars(
+  run: Run,
+  { op, bool, start }: Binary,
+  grid: Grid,
+  rows: readonly Row[],
+  scalars: Float64Array,
+  swapped: boolean,
+): Promise<readonly Row[]> {
   const compute = arithmetic[op];
   const compare = comparisons[op];
   const builder = new RowBuilder(run, grid);
+  const trim = isTrim(op);
+  const notes = new NativeNotes(run.notes, start);
   const losesName = compute !== undefined || bool;
   const result: Row[] = [];
   for (const row of rows) {
@@ -50,6 +61,12 @@ async function withScalars(run: Run, { op, bool }: Binary, grid: Grid, rows: rea
       const step = row.from + i;
       const value = row.values[i]!;
       const scalar = scalars[step]!;
+      const histogram = row.histograms?.[i];
+      if (histogram !== undefined || trim) {
+        const sample = histogram ?? value;
+        putOutcome(builder, step, operateNatively(op, swapped ? scalar : sample, swapped ? sample : scalar, notes), bool);
+        continue;
+      }
       if (compute !== undefined) {
         builder.put(step, swapped ? compute(scalar, value) : compute(value, scalar));
         continue;

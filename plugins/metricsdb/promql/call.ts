@@ -1,3 +1,4 @@
+import { type NativeHistogram, varianceOf } from 'svc/native-histogram';
 import { type Labels, withLabel } from 'svc/query';
 
 import { greater, lesser } from './arithmetic.ts';
@@ -5,6 +6,7 @@ import { type Call, type Expr, withoutParens } from './ast.ts';
 import { histogramFraction, histogramQuantile, histogramQuantiles } from './histogram-call.ts';
 import { info } from './info.ts';
 import { labelJoin, labelReplace, sortByLabel, sortByValue } from './label-functions.ts';
+import { mapHistograms, numbersOf } from './native-rows.ts';
 import { dateFunctions, type NumberFunction, numberFunctions } from './number-functions.ts';
 import { callRangeFunction, rangeFunctions } from './range-call.ts';
 import { charge, mapRow, mergeSteps, nameless, RowBuilder } from './rows.ts';
@@ -66,7 +68,7 @@ async function pairwise(run: Run, { args }: Call, grid: Grid, choose: (a: number
 async function toScalar(run: Run, { args }: Call, grid: Grid): Promise<Float64Array> {
   const values = constant(grid, NaN);
   const seen = new Uint8Array(grid.count);
-  for (const row of await rowsOf(run, args[0]!, grid)) {
+  for (const row of numbersOf(await rowsOf(run, args[0]!, grid))) {
     for (let i = 0; i < row.values.length; i++) {
       if (row.present === undefined || row.present[i] === 1) {
         const step = row.from + i;
@@ -77,6 +79,11 @@ async function toScalar(run: Run, { args }: Call, grid: Grid): Promise<Float64Ar
   }
   return values;
 }
+
+const statistic =
+  (compute: (histogram: NativeHistogram) => number): Handler =>
+  async (run, call, grid) =>
+    mergeSteps(run, grid, mapHistograms(run, grid, await rowsOf(run, call.args[0]!, grid), compute));
 
 const handlers: Readonly<Record<string, Handler>> = {
   vector: async (run, call, grid) => {
@@ -94,6 +101,11 @@ const handlers: Readonly<Record<string, Handler>> = {
   histogram_quantile: histogramQuantile,
   histogram_quantiles: histogramQuantiles,
   histogram_fraction: histogramFraction,
+  histogram_count: statistic(({ count }) => count),
+  histogram_sum: statistic(({ sum }) => sum),
+  histogram_avg: statistic(({ sum, count }) => sum / count),
+  histogram_stdvar: statistic(varianceOf),
+  histogram_stddev: statistic((histogram) => Math.sqrt(varianceOf(histogram))),
   info,
 };
 
@@ -110,7 +122,7 @@ function everywhere(run: Run, grid: Grid, valueAt: (step: number) => number): re
 }
 
 async function mapValues(run: Run, { func, args }: Call, grid: Grid, change: NumberFunction): Promise<readonly Row[]> {
-  const rows = await rowsOf(run, args[0]!, grid);
+  const rows = numbersOf(await rowsOf(run, args[0]!, grid));
   const [a, b] = await Promise.all(args.slice(1).map((arg) => scalarsOf(run, arg, grid)));
   if (func === 'clamp') {
     return await clamp(run, grid, rows, a!, b!, change);

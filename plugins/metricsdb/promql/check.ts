@@ -2,7 +2,7 @@ import { childrenOf, type Aggregation, type Binary, type Call, type Expr, type V
 import { functions, valueTypeOf } from './functions.ts';
 import { quoted } from './go-text.ts';
 import { parseError } from './position.ts';
-import { comparisonOperators, setOperators } from './token.ts';
+import { comparisonOperators, isTrim, setOperators } from './token.ts';
 
 const documented: Readonly<Record<ValueType, string>> = { scalar: 'scalar', string: 'string', vector: 'instant vector', matrix: 'range vector' };
 
@@ -77,6 +77,9 @@ function checkBinary(query: string, expr: Binary, complain: Complain): void {
   }
   if (comparison && !bool && leftType === 'scalar' && rightType === 'scalar') {
     complain(operator, 'comparisons between scalars must use BOOL modifier');
+  }
+  if (isTrim(op) && leftType === 'scalar' && rightType === 'scalar') {
+    complain(operator, `the operator ${op} cuts native histograms, not scalars`);
   }
   const twice = matching.on ? matching.labels.find((label) => matching.include.includes(label)) : undefined;
   if (twice !== undefined) {

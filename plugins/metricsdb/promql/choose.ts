@@ -71,7 +71,7 @@ async function chooseSteps(run: Run, op: string, { rows }: Group, grid: Grid, sc
   return rows.flatMap((row, index) => {
     kept[index]!.forEach((keep, i) => {
       if (keep === 1) {
-        builder.put(row.from + i, row.values[i]!);
+        builder.copy(row.from + i, row, i);
       }
     });
     return builder.take(row.labels, row.dropName) ?? [];
@@ -141,7 +141,7 @@ function limitRatio(run: Run, groups: readonly Group[], grid: Grid, scalars: Flo
         const ratio = Math.max(-1, Math.min(1, scalars[step]!));
         const index = indexAt(row, step);
         if (index !== -1 && (ratio >= 0 ? share < ratio : share >= 1 + ratio)) {
-          builder.put(step, row.values[index]!);
+          builder.copy(step, row, index);
         }
       }
       return builder.take(row.labels, row.dropName) ?? [];

@@ -3,6 +3,7 @@ import { type Labels, labelsKey, withLabel } from 'svc/query';
 import { groupingOf } from './grouping.ts';
 import type { Aggregation, StringLiteral } from './ast.ts';
 import { isLabelName, plainFloat, quoted } from './go-text.ts';
+import { histogramText } from './histogram-text.ts';
 import { executionError } from './position.ts';
 import { RowBuilder } from './rows.ts';
 import { type Grid, type Row, type Run } from './run.ts';
@@ -23,7 +24,7 @@ export async function countValues(run: Run, expr: Aggregation, { value: label }:
     const known = new Map<string, Counted>();
     for (let i = 0; i < row.values.length; i++) {
       if (row.present === undefined || row.present[i] === 1) {
-        const text = plainFloat(row.values[i]!);
+        const text = textOf(row, i);
         const entry = known.get(text) ?? entryFor(run, counted, project(withLabel(row.labels, label, text)));
         known.set(text, entry);
         entry.steps.set(row.from + i, (entry.steps.get(row.from + i) ?? 0) + 1);
@@ -39,6 +40,11 @@ export async function countValues(run: Run, expr: Aggregation, { value: label }:
     }
     return builder.take(labels, false)!;
   });
+}
+
+function textOf({ values, histograms }: Row, index: number): string {
+  const histogram = histograms?.[index];
+  return histogram === undefined ? plainFloat(values[index]!) : histogramText(histogram);
 }
 
 function entryFor(run: Run, counted: Map<string, Counted>, labels: Labels): Counted {

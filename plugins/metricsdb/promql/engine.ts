@@ -1,3 +1,4 @@
+import type { NativeHistogram } from 'svc/native-histogram';
 import { type Budget, compareLabels, type Labels, type Matcher, sortedList } from 'svc/query';
 
 import { type Expr, selectorsOf, withoutParens } from './ast.ts';
@@ -12,7 +13,7 @@ import { mergeRows, refuseDuplicates, withoutMetadata } from './rows.ts';
 import { type Grid, type Row, rowsOf, type Run, scalarsOf, timeAt } from './run.ts';
 import { executionError, parseError } from './position.ts';
 import { selectorKey } from './selection.ts';
-import type { SeriesSource } from './source.ts';
+import type { Histograms, SeriesSource } from './source.ts';
 import { Window } from './window.ts';
 
 export interface EngineOptions {
@@ -34,11 +35,20 @@ export interface RangeSeries {
   /** Milliseconds. */
   readonly times: Float64Array;
   readonly values: Float64Array;
+  readonly histograms?: Histograms;
 }
 
 interface Remarks {
   readonly warnings: string[];
   readonly infos: string[];
+}
+
+export interface InstantSample {
+  readonly labels: Labels;
+  readonly value: number;
+  readonly time: number;
+  /** Then the value means nothing. */
+  readonly histogram?: NativeHistogram;
 }
 
 export type InstantResult = Remarks &
@@ -47,7 +57,7 @@ export type InstantResult = Remarks &
     | { readonly type: 'string'; readonly time: number; readonly value: string }
     | {
         readonly type: 'vector';
-        readonly samples: readonly { readonly labels: Labels; readonly value: number; readonly time: number }[];
+        readonly samples: readonly InstantSample[];
         /** Whether the order of the samples is part of the answer. */
         readonly ordered: boolean;
       }
@@ -79,7 +89,7 @@ export async function instant(source: SeriesSource, options: EngineOptions & { r
     case 'vector': {
       const rows = named(await rowsOf(run, expr, grid));
       await refuseDuplicates(run, rows);
-      const samples = rows.map(({ labels, values }) => ({ labels, time, value: values[0]! }));
+      const samples = rows.map(({ labels, values, histograms }) => ({ labels, time, value: values[0]!, ...(histograms?.[0] && { histogram: histograms[0] }) }));
       return { type: 'vector', samples, ordered: isOrdered(expr), ...remarks() };
     }
   }
@@ -153,7 +163,7 @@ const named = (rows: readonly Row[]): readonly Row[] => rows.map((row) => (row.d
 /** Turns rows into points; those that have a value at the same steps throughout share one array of times. */
 function pointsOn(grid: Grid): (row: Row) => RangeSeries {
   const shared = new Map<number, Float64Array>();
-  return ({ labels, from, values, present }) => {
+  return ({ labels, from, values, present, histograms }) => {
     const { length } = values;
     if (present === undefined) {
       const place = from * (grid.count + 1) + length;
@@ -162,7 +172,7 @@ function pointsOn(grid: Grid): (row: Row) => RangeSeries {
         times = timesFrom(grid, from, length);
         shared.set(place, times);
       }
-      return { labels, values, times };
+      return { labels, values, times, ...(histograms && { histograms }) };
     }
     let count = 0;
     for (let i = 0; i < length; i++) {
@@ -177,7 +187,7 @@ function pointsOn(grid: Grid): (row: Row) => RangeSeries {
         kept[next++] = values[i]!;
       }
     }
-    return { labels, times, values: kept };
+    return { labels, times, values: kept, ...(histograms && { histograms: [...values.keys()].filter((i) => present[i] === 1).map((i) => histograms[i]) }) };
   };
 }
 
@@ -194,12 +204,13 @@ async function rangeAt(run: Run, expr: Expr, grid: Grid): Promise<RangeSeries[]>
   const vector = await rangeVector(run, expr, grid);
   const series: RangeSeries[] = [];
   await vector.each((samples) => {
-    const { times, values, length } = within(run, vector, samples, dataTime(vector, grid, 0));
+    const { times, values, length, histograms } = within(run, vector, samples, dataTime(vector, grid, 0));
     if (length > 0) {
       series.push({
         labels: samples.dropName ? withoutMetadata(samples.labels) : samples.labels,
         times: times.slice(0, length),
         values: values.slice(0, length),
+        ...(histograms && { histograms: histograms.slice(0, length) }),
       });
     }
   });

@@ -1,12 +1,19 @@
+import { times } from 'svc/native-histogram';
+import { labelValue } from 'svc/query';
+
 import { aggregate } from './aggregate.ts';
 import { type Expr, type Unary, type VectorSelector, withoutParens } from './ast.ts';
 import { binary } from './binary.ts';
 import { callFunction } from './call.ts';
 import { smoothedAt } from './edges.ts';
 import { isStepInvariant } from './functions.ts';
+import { smoothedSample } from './native-edges.ts';
+import { NativeNotes } from './native-notes.ts';
+import { samplesIn } from './native-range.ts';
 import { dataTime, place } from './placement.ts';
 import { charge, mapRow, mergeRows, nameless, RowBuilder } from './rows.ts';
 import type { Grid, Row, Run, Value } from './run.ts';
+import type { Series } from './source.ts';
 import { eachSelected, instantRows, withoutStale } from './selection.ts';
 
 /** The value of an expression at every step of a grid. What is the same at all of them is computed at the first. */
@@ -32,7 +39,14 @@ function spread(run: Run, value: Value, grid: Grid): Value {
   }
   const rows = value.rows.map((row) => {
     charge(run, grid.count);
-    return { labels: row.labels, dropName: row.dropName, from: 0, values: new Float64Array(grid.count).fill(row.values[0]!) };
+    const histogram = row.histograms?.[0];
+    return {
+      labels: row.labels,
+      dropName: row.dropName,
+      from: 0,
+      values: new Float64Array(grid.count).fill(row.values[0]!),
+      ...(histogram && { histograms: Array.from({ length: grid.count }, () => histogram) }),
+    };
   });
   return { type: 'vector', rows };
 }
@@ -72,7 +86,10 @@ async function negate(run: Run, { op, expr }: Unary, grid: Grid): Promise<Value>
   if (value.type === 'scalar') {
     return { type: 'scalar', values: value.values.map((one) => -one) };
   }
-  const rows = value.rows.map((row) => mapRow(run, row, nameless(run, row.labels), true, (one) => -one));
+  const rows = value.rows.map((row) => ({
+    ...mapRow(run, row, nameless(run, row.labels), true, (one) => -one),
+    ...(row.histograms && { histograms: row.histograms.map((one) => one && times(one, -1)) }),
+  }));
   return vector(run.delayedNameRemoval ? rows : await mergeRows(run, grid, rows));
 }
 
@@ -82,22 +99,26 @@ async function smoothedRows(run: Run, selector: VectorSelector, grid: Grid): Pro
   const mint = dataTime(placed, grid, 0) - run.lookbackMs;
   const maxt = dataTime(placed, grid, grid.count - 1) + run.lookbackMs;
   const builder = new RowBuilder(run, grid);
+  const notes = new NativeNotes(run.notes, selector.start);
+  const nameOf = ({ labels }: Series): string => labelValue(labels, '__name__');
   const rows: Row[] = [];
   await eachSelected(run, selector, mint, maxt, { step: grid.step }, (series) => {
-    const { times, values, length } = withoutStale(series);
+    const known = withoutStale(series);
+    const { times: moments, values, length, histograms } = known;
     let from = 0;
     let to = 0;
     for (let step = 0; step < grid.count; step++) {
       const time = dataTime(placed, grid, step);
-      while (to < length && times[to]! <= time + run.lookbackMs) {
+      while (to < length && moments[to]! <= time + run.lookbackMs) {
         to++;
       }
-      while (from < to && times[from]! <= time - run.lookbackMs) {
+      while (from < to && moments[from]! <= time - run.lookbackMs) {
         from++;
       }
-      const value = smoothedAt(times, values, from, to, time);
+      const native = histograms?.slice(from, to).some((one) => one !== undefined) === true;
+      const value = native ? smoothedSample(samplesIn(known, from, to), time, nameOf(series), notes) : smoothedAt(moments, values, from, to, time);
       if (value !== undefined) {
-        builder.put(step, value);
+        builder.putSample(step, value);
       }
     }
     const row = builder.take(series.labels, false);

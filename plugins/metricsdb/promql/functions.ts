@@ -31,6 +31,7 @@ export const functions: ReadonlyMap<string, Signature> = new Map([
   ...every('sort_by_label sort_by_label_desc', signature([v, t], v, -1)),
   ...every('max_of min_of', signature([s, s], s)),
   ...every('time pi start end step range', signature([], s)),
+  ...every('histogram_avg histogram_count histogram_sum histogram_stddev histogram_stdvar', signature([v])),
   ['quantile_over_time', signature([s, m])],
   ['predict_linear', signature([m, s])],
   ['clamp', signature([v, s, s])],
@@ -43,16 +44,6 @@ export const functions: ReadonlyMap<string, Signature> = new Map([
   ['histogram_quantiles', signature([v, t, s, s], v, 9)],
   ['histogram_fraction', signature([s, s, v])],
   ['info', signature([v, v], v, 1)],
-]);
-
-/** Known elsewhere, but working on native histograms or start times, which no series here has. */
-export const nativeOnly: ReadonlySet<string> = new Set([
-  'histogram_avg',
-  'histogram_count',
-  'histogram_sum',
-  'histogram_stddev',
-  'histogram_stdvar',
-  'start_timestamp',
 ]);
 
 /** Their result hangs on the time of evaluation even when their arguments do not. */

@@ -45,6 +45,10 @@ function escapedCharacter(character: string, quote: string): string {
     return character;
   }
   const code = character.codePointAt(0)!;
+  if (code >= 0xdc80 && code <= 0xdcff) {
+    // A byte that is no character, as `unquoted` keeps it.
+    return `\\x${(code - 0xdc00).toString(16)}`;
+  }
   if (code < 0x20 || code === 0x7f) {
     return `\\x${code.toString(16).padStart(2, '0')}`;
   }

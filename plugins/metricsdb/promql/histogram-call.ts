@@ -1,9 +1,12 @@
+import { fractionOf, type NativeHistogram, quantileOfHistogram } from 'svc/native-histogram';
 import { labelsKey, labelValue, parseFloatGo, withLabel, type Labels, withoutLabels } from 'svc/query';
 
-import type { Call } from './ast.ts';
+import type { Call, Expr } from './ast.ts';
 import { type Bucket, bucketFraction, bucketQuantile, coalesce } from './buckets.ts';
 import { plainFloat } from './go-text.ts';
 import { textOf } from './label-functions.ts';
+import { NativeNotes } from './native-notes.ts';
+import { mapHistograms, numbersOf } from './native-rows.ts';
 import { indexAt, mergeSteps, nameless, RowBuilder } from './rows.ts';
 import { type Grid, pace, type Row, rowsOf, type Run, scalarsOf, timeAt } from './run.ts';
 
@@ -11,9 +14,47 @@ import { type Grid, pace, type Row, rowsOf, type Run, scalarsOf, timeAt } from '
 interface Histogram {
   readonly labels: Labels;
   readonly rows: { readonly row: Row; readonly bound: number }[];
+  /** Steps at which it is there as a native one, too. */
+  readonly twice?: ReadonlySet<number>;
 }
 
 const boundLabel = new Set(['le']);
+
+/** The two forms that a vector can hold. */
+interface Forms {
+  readonly classic: readonly Histogram[];
+  readonly native: readonly Row[];
+}
+
+async function formsOf(run: Run, expr: Expr, grid: Grid): Promise<Forms> {
+  const rows = await rowsOf(run, expr, grid);
+  const classic = histogramsOf(run, numbersOf(rows), expr.start);
+  const native = rows.filter(({ histograms }) => histograms !== undefined);
+  return native.length === 0 ? { classic, native } : withoutTwins(run, classic, native, expr.start);
+}
+
+/** What is there in both forms at a step counts in neither. */
+function withoutTwins(run: Run, classic: readonly Histogram[], native: readonly Row[], position: number): Forms {
+  const byLabels = new Map(classic.map((histogram) => [labelsKey(histogram.labels), { histogram, twice: new Set<number>() }]));
+  const left = native.map((row) => {
+    const other = byLabels.get(labelsKey(row.labels));
+    if (other === undefined) {
+      return row;
+    }
+    return {
+      ...row,
+      histograms: row.histograms!.map((one, index) => {
+        if (one === undefined || other.histogram.rows.every(({ row: buckets }) => indexAt(buckets, row.from + index) === -1)) {
+          return one;
+        }
+        new NativeNotes(run.notes, position).mixedClassic(run.delayedNameRemoval ? labelValue(row.labels, '__name__') : '');
+        other.twice.add(row.from + index);
+        return undefined;
+      }),
+    };
+  });
+  return { classic: [...byLabels.values()].map(({ histogram, twice }) => ({ ...histogram, twice })), native: left };
+}
 
 function histogramsOf(run: Run, rows: readonly Row[], position: number): readonly Histogram[] {
   const histograms = new Map<string, Histogram>();
@@ -33,8 +74,11 @@ function histogramsOf(run: Run, rows: readonly Row[], position: number): readonl
   return [...histograms.values()];
 }
 
-function bucketsAt({ rows }: Histogram, step: number): Bucket[] {
+function bucketsAt({ rows, twice }: Histogram, step: number): Bucket[] {
   const buckets: Bucket[] = [];
+  if (twice?.has(step)) {
+    return buckets;
+  }
   for (const { row, bound } of rows) {
     const index = indexAt(row, step);
     if (index !== -1) {
@@ -44,9 +88,19 @@ function bucketsAt({ rows }: Histogram, step: number): Bucket[] {
   return coalesce(buckets);
 }
 
-type Compute = (buckets: Bucket[], step: number, labels: Labels) => number;
+interface Compute {
+  classic(buckets: Bucket[], step: number, labels: Labels): number;
+  native(histogram: NativeHistogram, step: number, name: string): number;
+}
 
-async function eachHistogram(run: Run, grid: Grid, histograms: readonly Histogram[], compute: Compute, label: (labels: Labels) => Labels): Promise<Row[]> {
+async function eachHistogram(run: Run, grid: Grid, forms: Forms, compute: Compute, label: (labels: Labels) => Labels): Promise<Row[]> {
+  const natively = (histogram: NativeHistogram, step: number, { labels }: Row): number =>
+    compute.native(histogram, step, run.delayedNameRemoval ? labelValue(labels, '__name__') : '');
+  const native = mapHistograms(run, grid, forms.native, natively).map((row) => ({ ...row, labels: label(row.labels) }));
+  return [...(await eachClassic(run, grid, forms.classic, compute, label)), ...native];
+}
+
+async function eachClassic(run: Run, grid: Grid, histograms: readonly Histogram[], compute: Compute, label: (labels: Labels) => Labels): Promise<Row[]> {
   const builder = new RowBuilder(run, grid);
   const paced = pace(run);
   const result: Row[] = [];
@@ -54,7 +108,7 @@ async function eachHistogram(run: Run, grid: Grid, histograms: readonly Histogra
     for (let step = 0; step < grid.count; step++) {
       const buckets = bucketsAt(histogram, step);
       if (buckets.length > 0) {
-        builder.put(step, compute(buckets, step, histogram.labels));
+        builder.put(step, compute.classic(buckets, step, histogram.labels));
       }
       const pause = paced(histogram.rows.length);
       if (pause !== undefined) {
@@ -74,27 +128,35 @@ const unchanged = (labels: Labels): Labels => labels;
 export async function histogramFraction(run: Run, { args }: Call, grid: Grid): Promise<readonly Row[]> {
   const lower = await scalarsOf(run, args[0]!, grid);
   const upper = await scalarsOf(run, args[1]!, grid);
-  const histograms = histogramsOf(run, await rowsOf(run, args[2]!, grid), args[2]!.start);
-  const rows = await eachHistogram(run, grid, histograms, (buckets, step) => bucketFraction(lower[step]!, upper[step]!, buckets), unchanged);
-  return mergeSteps(run, grid, rows);
+  const forms = await formsOf(run, args[2]!, grid);
+  const notes = new NativeNotes(run.notes, args[2]!.start);
+  const compute: Compute = {
+    classic: (buckets, step) => bucketFraction(lower[step]!, upper[step]!, buckets),
+    native(histogram, step, name) {
+      const found = fractionOf(lower[step]!, upper[step]!, histogram);
+      notes.fraction(found, name);
+      return found.value;
+    },
+  };
+  return mergeSteps(run, grid, await eachHistogram(run, grid, forms, compute, unchanged));
 }
 
 export async function histogramQuantile(run: Run, { args }: Call, grid: Grid): Promise<readonly Row[]> {
   const q = await quantileArgument(run, args[0]!, grid);
-  const histograms = histogramsOf(run, await rowsOf(run, args[1]!, grid), args[1]!.start);
-  return mergeSteps(run, grid, await eachHistogram(run, grid, histograms, quantileOver(run, grid, q, args[1]!.start), unchanged));
+  const forms = await formsOf(run, args[1]!, grid);
+  return mergeSteps(run, grid, await eachHistogram(run, grid, forms, quantileOver(run, grid, q, args[1]!.start), unchanged));
 }
 
 /** One quantile after the other, each in a label of its own value. */
 export async function histogramQuantiles(run: Run, { args }: Call, grid: Grid): Promise<readonly Row[]> {
-  const histograms = histogramsOf(run, await rowsOf(run, args[0]!, grid), args[0]!.start);
+  const forms = await formsOf(run, args[0]!, grid);
   const label = textOf(args[1]!);
   const result: Row[] = [];
   for (const arg of args.slice(2)) {
     const q = await quantileArgument(run, arg, grid);
     for (const value of new Set(q)) {
       const compute = quantileOver(run, grid, q, args[0]!.start);
-      const rows = await eachHistogram(run, grid, histograms, compute, (labels) => withLabel(labels, label, openFloat(value)));
+      const rows = await eachHistogram(run, grid, forms, compute, (labels) => withLabel(labels, label, openFloat(value)));
       result.push(...rows.flatMap((row) => whereEqual(run, grid, row, q, value) ?? []));
     }
   }
@@ -132,12 +194,20 @@ async function quantileArgument(run: Run, expr: Call['args'][number], grid: Grid
 }
 
 function quantileOver(run: Run, grid: Grid, q: Float64Array, position: number): Compute {
-  return (buckets, step, labels) => {
-    const { value, fix } = bucketQuantile(q[step]!, buckets);
-    if (fix !== undefined) {
-      const name = run.delayedNameRemoval ? labelValue(labels, '__name__') : '';
-      run.notes.forcedMonotonic(position, name, timeAt(grid, step), fix.least, fix.most, fix.difference);
-    }
-    return value;
+  const notes = new NativeNotes(run.notes, position);
+  return {
+    classic(buckets, step, labels) {
+      const { value, fix } = bucketQuantile(q[step]!, buckets);
+      if (fix !== undefined) {
+        const name = run.delayedNameRemoval ? labelValue(labels, '__name__') : '';
+        run.notes.forcedMonotonic(position, name, timeAt(grid, step), fix.least, fix.most, fix.difference);
+      }
+      return value;
+    },
+    native(histogram, step, name) {
+      const found = quantileOfHistogram(q[step]!, histogram);
+      notes.quantile(found, name);
+      return found.value;
+    },
   };
 }

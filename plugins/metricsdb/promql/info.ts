@@ -25,7 +25,7 @@ export async function info(run: Run, { args }: Call, grid: Grid): Promise<readon
   const enriched = rows.filter(({ labels }) => !names.every((one) => one.matches(labelValue(labels, '__name__'))));
   const infos = await infoRows(run, grid, enriched, [...names, ...data], placementOf(run, args[0]!));
 
-  const builders = new Map<string, { readonly labels: Labels; readonly dropName: boolean; readonly points: [step: number, value: number][] }>();
+  const builders = new Map<string, { readonly labels: Labels; readonly dropName: boolean; readonly points: [step: number, row: Row, index: number][] }>();
   for (const row of enriched) {
     const candidates = infos.filter(({ labels }) => identifying.every((name) => labelValue(labels, name) === labelValue(row.labels, name)));
     const known = new Map<string, Labels | undefined>();
@@ -40,7 +40,7 @@ export async function info(run: Run, { args }: Call, grid: Grid): Promise<readon
       known.set(key, labels);
       if (labels !== undefined) {
         const entry = builders.get(labelsKey(labels)) ?? { labels, dropName: row.dropName, points: [] };
-        entry.points.push([step, row.values[index]!]);
+        entry.points.push([step, row, index]);
         builders.set(labelsKey(labels), entry);
       }
     }
@@ -50,13 +50,13 @@ export async function info(run: Run, { args }: Call, grid: Grid): Promise<readon
   return mergeRows(run, grid, [...untouched, ...[...builders.values()].map((entry) => built(run, grid, entry))]);
 }
 
-function built(run: Run, grid: Grid, { labels, dropName, points }: { labels: Labels; dropName: boolean; points: readonly [number, number][] }): Row {
+function built(run: Run, grid: Grid, { labels, dropName, points }: { labels: Labels; dropName: boolean; points: readonly [number, Row, number][] }): Row {
   const builder = new RowBuilder(run, grid);
-  for (const [step, value] of points) {
+  for (const [step, row, index] of points) {
     if (builder.has(step)) {
       throw executionError('vector cannot contain metrics with the same labelset');
     }
-    builder.put(step, value);
+    builder.copy(step, row, index);
   }
   return builder.take(labels, dropName)!;
 }
@@ -109,7 +109,7 @@ async function infoRows(run: Run, grid: Grid, rows: readonly Row[], matchers: re
     return [];
   }
   const selector: VectorSelector = { node: 'selector', name: '', matchers: [...conditions, ...matchers], ...placement, start: 0, end: 0 };
-  return instantRows(run, selector, grid, 'timestamp');
+  return instantRows(run, selector, grid, 'info');
 }
 
 /** Of each info metric the series whose sample is the newest at this step. */

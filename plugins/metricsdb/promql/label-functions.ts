@@ -3,6 +3,7 @@ import { compareLabels, compileRegex, type Labels, labelValue, type Pattern, wit
 import { type Call, type Expr, withoutParens } from './ast.ts';
 import { compareNumbers } from './choose.ts';
 import { isLabelName } from './go-text.ts';
+import { numbersOf } from './native-rows.ts';
 import { executionError } from './position.ts';
 import { mergeRows } from './rows.ts';
 import { type Grid, pace, type Row, rowsOf, type Run } from './run.ts';
@@ -64,7 +65,7 @@ async function relabel(run: Run, grid: Grid, expr: Expr, target: string, valueFo
 }
 
 export async function sortByValue(run: Run, call: Call, grid: Grid, sign: number): Promise<readonly Row[]> {
-  const rows = await rowsOf(run, call.args[0]!, grid);
+  const rows = numbersOf(await rowsOf(run, call.args[0]!, grid));
   return grid.count > 1 ? unsorted(run, call, rows) : await sortedList(rows, (a, b) => compareNumbers(a.values[0]!, b.values[0]!, sign), run.budget);
 }
 

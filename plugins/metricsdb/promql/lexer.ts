@@ -70,7 +70,7 @@ function wordEnd(input: string, from: number, alsoColons: boolean): number {
   return at;
 }
 
-const operators = ['==', '!=', '<=', '>=', '<', '>', '+', '-', '*', '/', '%', '^', '@'];
+const operators = ['</', '>/', '==', '!=', '<=', '>=', '<', '>', '+', '-', '*', '/', '%', '^', '@'];
 
 function outside(input: string, at: number, around: Surroundings): Token {
   const character = characterAt(input, at);
@@ -85,12 +85,6 @@ function outside(input: string, at: number, around: Surroundings): Token {
   }
   if (isLetter(character) || character === ':') {
     return around.brackets ? wordInBrackets(input, at, around) : word(input, at);
-  }
-  if (character === '<' || character === '>') {
-    // Trims a native histogram, which this engine does not know.
-    if (input[at + 1] === '/') {
-      return broken(`the operator ${character}/ works on native histograms, which are not supported`, at);
-    }
   }
   if (character === '=' && input[at + 1] === '~') {
     return broken(`unexpected character after '=': '~'`, at);

@@ -1,10 +1,9 @@
-import type { Budget } from 'svc/query';
+import { type Budget, CompensatedSum } from 'svc/query';
 
-import { Sum } from './kahan.ts';
 import { quantileOf, quantileOfMany } from './quantile.ts';
 import type { RangeFunction, Window } from './window.ts';
 
-const sum = new Sum();
+const sum = new CompensatedSum();
 
 function sumOverTime({ values, from, to }: Window): number {
   sum.reset();
@@ -39,7 +38,7 @@ function incrementalMean(values: Float64Array, next: number, from: number, to: n
   return sum.total + sum.lost;
 }
 
-const meanRest = new Sum();
+const meanRest = new CompensatedSum();
 
 function variance({ values, from, to }: Window): number {
   sum.reset();

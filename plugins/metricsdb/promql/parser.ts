@@ -1,6 +1,6 @@
 import { type Binary, childrenOf, type Expr, type Subquery } from './ast.ts';
 import { checkTypes } from './check.ts';
-import { functions, nativeOnly } from './functions.ts';
+import { functions } from './functions.ts';
 import { quoted, unquoted } from './go-text.ts';
 import { parseAggregation } from './parse-aggregation.ts';
 import { parsePositiveDuration } from './parse-duration.ts';
@@ -63,6 +63,9 @@ const strengths: Readonly<Record<string, number>> = {
   '<': 3,
   '>=': 3,
   '>': 3,
+  // They cut native histograms at a number.
+  '</': 3,
+  '>/': 3,
   '+': 4,
   '-': 4,
   '*': 5,
@@ -152,8 +155,8 @@ function parseCall(stream: Stream, name: string, start: number): Expr {
   if (func === undefined) {
     stream.fail(
       start,
-      nativeOnly.has(name)
-        ? `the function ${quoted(name)} works on native histograms or start timestamps, which are not supported`
+      name === 'start_timestamp'
+        ? 'the function "start_timestamp" works on start timestamps, which are not kept'
         : `unknown function with name ${quoted(name)}`,
     );
   }

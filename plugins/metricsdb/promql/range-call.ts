@@ -4,6 +4,7 @@ import type { Call } from './ast.ts';
 import { isCounterName } from './counter-name.ts';
 import { withEdges } from './edges.ts';
 import { quoted } from './go-text.ts';
+import { slideMixed } from './native-slide.ts';
 import { overTimeFunctions } from './over-time.ts';
 import { dataTime } from './placement.ts';
 import { executionError } from './position.ts';
@@ -45,27 +46,36 @@ export async function callRangeFunction(run: Run, call: Call, grid: Grid): Promi
   const builder = new RowBuilder(run, grid);
   const check = checkOf(run, call);
   const lost = new LostNames();
-  const take = (series: Samples): void => {
+  const take = (series: Samples, counted = true): void => {
     const dropName = func.keepsName !== true || series.dropName;
     const labels = dropName ? nameless(run, series.labels) : series.labels;
     const row = builder.take(labels, dropName);
     if (row !== undefined) {
       rows.push(row);
       lost.add(series.labels, labels);
-      if (call.func === 'rate' || call.func === 'increase') {
+      if (counted && (call.func === 'rate' || call.func === 'increase')) {
         doubtCounter(run, vector.position, series);
       }
     }
   };
+  const sliding = { run, grid, vector, name: call.func, func, scalars, builder, check };
+  const mixed = async (series: Samples): Promise<void> => take(series, await slideMixed(sliding, series));
   if (func.sweep !== undefined && vector.edges === undefined) {
     await vector.each((series) => {
+      if (series.histograms !== undefined) {
+        return mixed(series);
+      }
       sweep(grid, vector, series, func, builder);
       take(series);
+      return undefined;
     });
   } else {
     const passes = quickFunctions.has(call.func) ? 0 : Math.min(grid.count, vector.range / grid.step + 1);
     let foreseen = 0;
     await vector.each(async (series) => {
+      if (series.histograms !== undefined) {
+        return mixed(series);
+      }
       foreseen += series.length * passes;
       run.budget.foresee(foreseen);
       await slide(run, grid, vector, series, func, scalars, builder, check);

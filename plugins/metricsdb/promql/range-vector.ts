@@ -5,7 +5,7 @@ import { dataTime, milliseconds, type Placed, place } from './placement.ts';
 import { executionError } from './position.ts';
 import { type Grid, type Row, rowsOf, type Run, timeAt } from './run.ts';
 import { eachSelected, withoutStale } from './selection.ts';
-import type { Series } from './source.ts';
+import type { Histograms, Series } from './source.ts';
 import type { RangeFunction } from './window.ts';
 
 /** The samples of one series that the ranges at all steps lie in. */
@@ -17,6 +17,7 @@ export interface Samples {
   readonly length: number;
   /** Which of all samples each of these is, where some are left out. */
   readonly ordinals?: Float64Array;
+  readonly histograms?: Histograms;
 }
 
 /** Of one subquery: what goes over all of them at once holds up others. */
@@ -75,9 +76,10 @@ function selectedRange(run: Run, expr: MatrixSelector, grid: Grid, purpose: Purp
   };
 }
 
-const rawSamples = ({ labels, times, values, length, counts }: Series): Samples => ({
+const rawSamples = ({ labels, times, values, length, counts, histograms }: Series): Samples => ({
   ...{ labels, dropName: false, times, values, length },
   ...(counts && { ordinals: ordinalsOf(counts, length) }),
+  ...(histograms && { histograms }),
 });
 
 function ordinalsOf(counts: Float64Array, length: number): Float64Array {
@@ -128,12 +130,13 @@ function subqueryGrid(run: Run, { step }: Subquery, range: number, first: number
 
 function samplesOf(row: Row, grid: Grid): Samples {
   const { labels, dropName, values, present, from } = row;
+  const histograms = row.histograms && unrelated(row);
   const times = new Float64Array(values.length);
   if (present === undefined) {
     for (let i = 0; i < values.length; i++) {
       times[i] = timeAt(grid, from + i);
     }
-    return { labels, dropName, times, values, length: values.length };
+    return { labels, dropName, times, values, length: values.length, ...(histograms && { histograms }) };
   }
   const kept = new Float64Array(values.length);
   let length = 0;
@@ -143,5 +146,13 @@ function samplesOf(row: Row, grid: Grid): Samples {
       kept[length++] = values[i]!;
     }
   }
-  return { labels, dropName, times, values: kept, length };
+  return { labels, dropName, times, values: kept, length, ...(histograms && { histograms }) };
+}
+
+/** Those that are there. At the steps of a subquery a histogram follows another one than in its series, so whether it began anew is open. */
+function unrelated({ values, present, histograms }: Row): Histograms {
+  return [...values.keys()]
+    .filter((index) => present === undefined || present[index] === 1)
+    .map((index) => histograms![index])
+    .map((one) => (one?.hint === 'reset' || one?.hint === 'not_reset' ? { ...one, hint: 'unknown' } : one));
 }

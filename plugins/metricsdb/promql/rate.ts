@@ -16,7 +16,7 @@ function increaseWithResets(window: Window): number {
 }
 
 /** The increase that the samples show, stretched to the whole range. */
-function stretched(change: number, first: number, spanMs: number, gaps: number, beforeMs: number, afterMs: number, counter: boolean): number {
+export function stretched(change: number, first: number, spanMs: number, gaps: number, beforeMs: number, afterMs: number, counter: boolean): number {
   const sampled = spanMs / 1000;
   const average = sampled / gaps;
   let before = beforeMs / 1000;

@@ -1,10 +1,11 @@
-import { Sum } from './kahan.ts';
+import { CompensatedSum } from 'svc/query';
+
 import type { RangeFunction, Window } from './window.ts';
 
-const sumX = new Sum();
-const sumY = new Sum();
-const sumXY = new Sum();
-const sumXX = new Sum();
+const sumX = new CompensatedSum();
+const sumY = new CompensatedSum();
+const sumXY = new CompensatedSum();
+const sumXX = new CompensatedSum();
 
 /** Least squares through the samples, with seconds since `origin` as x. */
 function line({ times, values, from, to }: Window, origin: number): readonly [slope: number, intercept: number] {

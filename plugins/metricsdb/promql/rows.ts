@@ -1,3 +1,4 @@
+import { type NativeHistogram, weightOf } from 'svc/native-histogram';
 import { eachOf, type Labels, labelsKey, labelValue, metricName, withoutLabels } from 'svc/query';
 
 import { executionError } from './position.ts';
@@ -34,6 +35,7 @@ export class RowBuilder {
   readonly #run: Run;
   readonly #values: Float64Array;
   readonly #present: Uint8Array;
+  #histograms: (NativeHistogram | undefined)[] | undefined;
   #first = -1;
   #last = -1;
   #count = 0;
@@ -58,6 +60,22 @@ export class RowBuilder {
     if (step > this.#last) {
       this.#last = step;
     }
+  }
+
+  putSample(step: number, sample: number | NativeHistogram): void {
+    if (typeof sample === 'number') {
+      this.put(step, sample);
+      return;
+    }
+    this.put(step, NaN);
+    this.#histograms ??= [];
+    this.#histograms[step] = sample;
+    this.#run.budget.bytes(weightOf(sample) * 16);
+  }
+
+  /** The sample of a row, whichever kind it is of. */
+  copy(step: number, { values, histograms }: Row, index: number): void {
+    this.putSample(step, histograms?.[index] ?? values[index]!);
   }
 
   has(step: number): boolean {
@@ -88,11 +106,13 @@ export class RowBuilder {
     const end = this.#last + 1;
     const values = this.#values.slice(from, end);
     const present = this.#count === end - from ? undefined : this.#present.slice(from, end);
+    const histograms = this.#histograms?.slice(from, end);
     charge(this.#run, values.length);
+    this.#histograms = undefined;
     this.#present.fill(0, from, end);
     this.#first = this.#last = -1;
     this.#count = 0;
-    return { labels, dropName, from, values, ...(present !== undefined && { present }) };
+    return { labels, dropName, from, values, ...(present !== undefined && { present }), ...(histograms !== undefined && { histograms }) };
   }
 }
 
@@ -101,7 +121,7 @@ export function charge(run: Run, points: number): void {
   run.budget.bytes(points * 9);
 }
 
-/** A row with other values at the same steps. */
+/** A row of numbers with others at the same steps. */
 export function mapRow(run: Run, row: Row, labels: Labels, dropName: boolean, change: (value: number, step: number) => number): Row {
   charge(run, row.values.length);
   const values = new Float64Array(row.values.length);
@@ -134,7 +154,7 @@ function united(builder: RowBuilder, group: readonly Row[]): Row {
         if (builder.has(row.from + i)) {
           throw executionError(duplicateLabels);
         }
-        builder.put(row.from + i, row.values[i]!);
+        builder.copy(row.from + i, row, i);
       }
     }
   }

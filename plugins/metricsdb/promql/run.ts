@@ -2,7 +2,7 @@ import type { Budget, Labels, Matcher } from 'svc/query';
 
 import type { Expr } from './ast.ts';
 import type { Notes } from './notes.ts';
-import type { Series, SeriesSource } from './source.ts';
+import type { Histograms, Series, SeriesSource } from './source.ts';
 
 /** The times an expression is evaluated at: `start + i * step`, in milliseconds. */
 export interface Grid {
@@ -21,6 +21,8 @@ export interface Row {
   readonly values: Float64Array;
   /** 1 where there is a value; absent when there is one everywhere. */
   readonly present?: Uint8Array;
+  /** Where a histogram stands instead of a number. */
+  readonly histograms?: Histograms;
 }
 
 export type Value =

@@ -1,7 +1,11 @@
+import type { NativeHistogram } from 'svc/native-histogram';
 import { labelsKey, type Matcher } from 'svc/query';
 
 import type { VectorSelector } from './ast.ts';
 import { dataTime, place } from './placement.ts';
+import { quoted } from './go-text.ts';
+import { shownLabels } from './matching.ts';
+import { executionError } from './position.ts';
 import { printMatcher } from './print.ts';
 import { RowBuilder } from './rows.ts';
 import type { Grid, Row, Run } from './run.ts';
@@ -27,8 +31,11 @@ export async function eachSelected(run: Run, { matchers }: VectorSelector, mint:
   }
 }
 
+/** Of each sample its value or its time; of an info metric the time, too, and it has numbers only. */
+type Wanted = 'value' | 'timestamp' | 'info';
+
 /** The newest sample of each series, not older than the lookback, at each step. */
-export async function instantRows(run: Run, selector: VectorSelector, grid: Grid, wanted: 'value' | 'timestamp'): Promise<readonly Row[]> {
+export async function instantRows(run: Run, selector: VectorSelector, grid: Grid, wanted: Wanted): Promise<readonly Row[]> {
   const placed = place(run, selector);
   const first = dataTime(placed, grid, 0);
   const last = dataTime(placed, grid, grid.count - 1);
@@ -46,8 +53,8 @@ export async function instantRows(run: Run, selector: VectorSelector, grid: Grid
   return rows;
 }
 
-function fillNewest(builder: RowBuilder, series: Series, first: number, advance: number, count: number, lookback: number, wanted: 'value' | 'timestamp'): void {
-  const { times, values, length, stale } = series;
+function fillNewest(builder: RowBuilder, series: Series, first: number, advance: number, count: number, lookback: number, wanted: Wanted): void {
+  const { times, values, length, stale, histograms } = series;
   let next = 0;
   for (let step = 0; step < count; step++) {
     const time = first + step * advance;
@@ -56,6 +63,14 @@ function fillNewest(builder: RowBuilder, series: Series, first: number, advance:
     }
     const newest = next - 1;
     if (newest >= 0 && times[newest]! > time - lookback && !(stale !== undefined && stale[newest] === 1)) {
+      const histogram = histograms?.[newest];
+      if (histogram !== undefined && wanted !== 'timestamp') {
+        if (wanted === 'info') {
+          throw executionError(`this should be an info metric, with float samples: ${shownLabels(series.labels, quoted)}`);
+        }
+        builder.putSample(step, histogram);
+        continue;
+      }
       builder.put(step, wanted === 'value' ? values[newest]! : times[newest]! / 1000);
     }
   }
@@ -70,15 +85,17 @@ export function withoutStale(series: Series): Series {
   const times = new Float64Array(length);
   const values = new Float64Array(length);
   const standing = counts && new Float64Array(length);
+  const histograms: (NativeHistogram | undefined)[] | undefined = series.histograms && [];
   let kept = 0;
   for (let i = 0; i < length; i++) {
     if (stale[i] !== 1) {
       times[kept] = series.times[i]!;
+      histograms?.push(series.histograms![i]);
       if (standing !== undefined) {
         standing[kept] = counts![i]!;
       }
       values[kept++] = series.values[i]!;
     }
   }
-  return { labels: series.labels, times, values, length: kept, ...(standing && { counts: standing }) };
+  return { labels: series.labels, times, values, length: kept, ...(standing && { counts: standing }), ...(histograms && { histograms }) };
 }

@@ -42,7 +42,7 @@ function filter(builder: RowBuilder, row: Row, present: Uint8Array | undefined, 
   }
   for (let i = 0; i < row.values.length; i++) {
     if ((row.present === undefined || row.present[i] === 1) && (present[row.from + i] === 1) === wanted) {
-      builder.put(row.from + i, row.values[i]!);
+      builder.copy(row.from + i, row, i);
     }
   }
   return builder.take(row.labels, row.dropName);

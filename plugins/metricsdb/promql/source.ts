@@ -1,3 +1,4 @@
+import type { NativeHistogram } from 'svc/native-histogram';
 import type { Budget, Labels, Matcher } from 'svc/query';
 
 /** One series as a store hands it out: times ascend, and only the first `length` entries count. */
@@ -11,7 +12,12 @@ export interface Series {
   readonly stale?: Uint8Array;
   /** Of thinned samples: for how many each stands, itself and those left out before it. */
   readonly counts?: Float64Array;
+  /** Samples that are histograms and no numbers; absent where there are none, as in every store but those of rule tests. */
+  readonly histograms?: Histograms;
 }
+
+/** By the place of the sample; its number means nothing. */
+export type Histograms = readonly (NativeHistogram | undefined)[];
 
 /** All that is looked at, in milliseconds: what lies in (end + i·advance − width, end + i·advance]. */
 export interface Windows {

@@ -47,6 +47,9 @@ export const neverMetrics: ReadonlySet<string> = new Set(['on', 'ignoring', 'gro
 export const setOperators: ReadonlySet<string> = new Set(['and', 'or', 'unless']);
 export const comparisonOperators: ReadonlySet<string> = new Set(['==', '!=', '<=', '<', '>=', '>']);
 
+/** Cuts native histograms at a number. */
+export const isTrim = (op: string): boolean => op === '</' || op === '>/';
+
 export function describe(token: Token): string {
   switch (token.kind) {
     case 'end':

@@ -4,9 +4,12 @@ import { arithmetic, comparisons } from './arithmetic.ts';
 import type { Binary } from './ast.ts';
 import { quoted } from './go-text.ts';
 import { matchRows, resultLabels, shownLabels, signature } from './matching.ts';
+import { NativeNotes } from './native-notes.ts';
+import { type Operand, operateNatively, putOutcome } from './native-operation.ts';
 import { executionError } from './position.ts';
 import { indexAt, mergeSteps, RowBuilder } from './rows.ts';
 import { type Grid, pace, type Row, type Run } from './run.ts';
+import { isTrim } from './token.ts';
 
 /** The sides as the matching sees them: every row of `many` finds at most one of `one` at a step. */
 interface Sides {
@@ -75,6 +78,8 @@ function refuseManyToMany(grid: Grid, { matching }: Binary, { one }: Sides, both
 
 const shownSeries = (labels: Labels): string => shownLabels(labels, quoted);
 
+const sampleOf = ({ values, histograms }: Row, index: number): Operand => histograms?.[index] ?? values[index]!;
+
 /** Goes through the pairs of one match group after the other. */
 class Pairing {
   readonly #run: Run;
@@ -85,6 +90,9 @@ class Pairing {
   readonly #compute: ((left: number, right: number) => number) | undefined;
   readonly #compare: ((left: number, right: number) => boolean) | undefined;
 
+  readonly #trims: boolean;
+  readonly #notes: NativeNotes;
+
   constructor(run: Run, grid: Grid, expr: Binary) {
     this.#run = run;
     this.#grid = grid;
@@ -93,6 +101,8 @@ class Pairing {
     this.#swapped = expr.matching.card === 'one-to-many';
     this.#compute = arithmetic[expr.op];
     this.#compare = comparisons[expr.op];
+    this.#trims = isTrim(expr.op);
+    this.#notes = new NativeNotes(run.notes, expr.start);
   }
 
   async rows({ many, one }: Sides, result: Row[]): Promise<void> {
@@ -130,8 +140,7 @@ class Pairing {
       const index = indexAt(row, step);
       const otherIndex = indexAt(other, step);
       if (index !== -1 && otherIndex !== -1) {
-        claim(step);
-        this.#put(step, row.values[index]!, other.values[otherIndex]!);
+        this.#put(step, sampleOf(row, index), sampleOf(other, otherIndex), claim);
       }
     }
     return this.#take(labels, row.dropName);
@@ -145,8 +154,8 @@ class Pairing {
     for (let step = row.from; step < row.from + row.values.length; step++) {
       const index = indexAt(row, step);
       if (index !== -1 && others.every((other) => indexAt(other, step) === -1)) {
-        claim(step);
-        this.#put(step, rowIsMany ? row.values[index]! : fill, rowIsMany ? fill : row.values[index]!);
+        const sample = sampleOf(row, index);
+        this.#put(step, rowIsMany ? sample : fill, rowIsMany ? fill : sample, claim);
       }
     }
     return this.#take(labels, row.dropName);
@@ -180,9 +189,18 @@ class Pairing {
     };
   }
 
-  #put(step: number, many: number, one: number): void {
+  #put(step: number, many: Operand, one: Operand, claim: (step: number) => void): void {
     const left = this.#swapped ? one : many;
     const right = this.#swapped ? many : one;
+    if (typeof left !== 'number' || typeof right !== 'number' || this.#trims) {
+      const found = operateNatively(this.#expr.op, left, right, this.#notes);
+      if (found !== undefined) {
+        claim(step);
+        putOutcome(this.#builder, step, found, this.#expr.bool);
+      }
+      return;
+    }
+    claim(step);
     if (this.#compute !== undefined) {
       this.#builder.put(step, this.#compute(left, right));
       return;

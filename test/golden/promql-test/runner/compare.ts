@@ -1,8 +1,9 @@
+import { type NativeHistogram, printHistogram } from 'svc/native-histogram';
 import { compareLabels, type Labels, labelsKey, labelsRecord } from 'svc/query';
 
 import type { Answer, Points } from './engine.ts';
 import type { Eval } from './script.ts';
-import type { Item } from './series-line.ts';
+import type { HistogramItem, Item } from './series-line.ts';
 
 const epsilon = 1e-6;
 const smallestNormal = 2 ** -1022;
@@ -18,6 +19,9 @@ export function almostEqual(a: number, b: number, tolerance = epsilon): boolean 
   const distance = Math.abs(a - b);
   return a === 0 || b === 0 || size < smallestNormal ? distance < tolerance * smallestNormal : distance / Math.min(size, Number.MAX_VALUE) < tolerance;
 }
+
+const shownValues = (values: readonly (number | NativeHistogram)[]): string =>
+  values.map((one) => (typeof one === 'number' ? one : printHistogram(one))).join(' ');
 
 const shown = (labels: Labels): string => JSON.stringify(labelsRecord(labels));
 
@@ -51,7 +55,7 @@ function differenceOfSeries(
   for (const [position, points] of actual.entries()) {
     const line = wanted.get(labelsKey(points.labels));
     if (line === undefined) {
-      return `unexpected series ${shown(points.labels)} with ${points.values.join(' ')}`;
+      return `unexpected series ${shown(points.labels)} with ${shownValues(points.values)}`;
     }
     if (expected.ordered && line.position !== position) {
       return `expected ${shown(points.labels)} at position ${line.position}, not ${position}`;
@@ -69,18 +73,36 @@ function differenceOfSeries(
 function differenceOfPoints(items: readonly Item[], { times, values }: Points, matrix: boolean, grid: { start: number; step: number }): string | undefined {
   const expected = items.flatMap((value, index) => (value === undefined ? [] : [{ time: grid.start + index * grid.step, value }]));
   if (expected.length !== values.length) {
-    return `expected ${expected.length} points, got ${values.length}: ${values.join(' ')}`;
+    return `expected ${expected.length} points, got ${values.length}: ${shownValues(values)}`;
   }
   for (const [index, { time, value }] of expected.entries()) {
     // The one sample of an instant vector has the time of evaluation, whichever that is.
     if (matrix && time !== times[index]) {
       return `expected a point at ${time}, got one at ${times[index]}`;
     }
-    if (value === 'stale' || !almostEqual(value, values[index]!)) {
-      return `expected ${value} at ${time}, got ${values[index]}`;
+    if (value === 'stale' || !isAsExpected(value, values[index]!)) {
+      return `expected ${typeof value === 'object' ? printHistogram(value.histogram) : value} at ${time}, got ${shownValues([values[index]!])}`;
     }
   }
   return undefined;
+}
+
+function isAsExpected(expected: number | HistogramItem, actual: number | NativeHistogram): boolean {
+  if (typeof expected === 'number' || typeof actual === 'number') {
+    return typeof expected === 'number' && typeof actual === 'number' && almostEqual(expected, actual);
+  }
+  const { histogram, hinted } = expected;
+  const numbers = ({ count, sum, zeroCount, positive, negative }: NativeHistogram): number[] => [count, sum, zeroCount, ...[...positive, ...negative].flat()];
+  const [wanted, got] = [numbers(histogram), numbers(actual)];
+  return (
+    histogram.schema === actual.schema &&
+    histogram.zeroThreshold === actual.zeroThreshold &&
+    histogram.positive.length === actual.positive.length &&
+    String(histogram.bounds) === String(actual.bounds) &&
+    (!hinted || histogram.hint === actual.hint) &&
+    wanted.length === got.length &&
+    wanted.every((one, index) => almostEqual(one, got[index]!))
+  );
 }
 
 /** What the remarks beside an answer differ in. */

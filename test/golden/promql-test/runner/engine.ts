@@ -1,13 +1,14 @@
+import type { NativeHistogram } from 'svc/native-histogram';
 import { budget, type Labels } from 'svc/query';
 
-import { instant, range } from '../../../../plugins/metricsdb/promql/index.ts';
+import { instant, range, type RangeSeries } from '../../../../plugins/metricsdb/promql/index.ts';
 import { MemoryStore } from './memory.ts';
 import type { SeriesLine } from './series-line.ts';
 
 export interface Points {
   readonly labels: Labels;
   readonly times: readonly number[];
-  readonly values: readonly number[];
+  readonly values: readonly (number | NativeHistogram)[];
 }
 
 export type Answer = { readonly warnings: readonly string[]; readonly infos: readonly string[] } & (
@@ -24,6 +25,8 @@ export interface Engine {
   range(query: string, start: number, end: number, step: number): Promise<Answer>;
   /** Why a question cannot be asked here. */
   unsupported?(query: string): string | undefined;
+  /** Whether series can hold native histograms. */
+  readonly histograms?: boolean;
 }
 
 export interface LocalOptions {
@@ -36,6 +39,7 @@ export function localEngine({ typeAndUnitLabels = false }: LocalOptions = {}): E
   const options = { delayedNameRemoval: true, typeAndUnitLabels };
   const allowance = () => budget({ timeoutMs: 60_000, now: () => performance.now() });
   return {
+    histograms: true,
     async clear() {
       store = new MemoryStore();
     },
@@ -47,7 +51,7 @@ export function localEngine({ typeAndUnitLabels = false }: LocalOptions = {}): E
     async instant(query, time) {
       const result = await instant(store, { query, time, ...options }, allowance());
       if (result.type === 'vector') {
-        return { ...result, series: result.samples.map(({ labels, value }) => ({ labels, times: [time], values: [value] })) };
+        return { ...result, series: result.samples.map(({ labels, value, histogram }) => ({ labels, times: [time], values: [histogram ?? value] })) };
       }
       return result.type === 'matrix' ? { ...result, series: result.series.map(plain) } : result;
     },
@@ -58,8 +62,8 @@ export function localEngine({ typeAndUnitLabels = false }: LocalOptions = {}): E
   };
 }
 
-const plain = ({ labels, times, values }: { labels: Labels; times: Float64Array; values: Float64Array }): Points => ({
+const plain = ({ labels, times, values, histograms }: RangeSeries): Points => ({
   labels,
   times: [...times],
-  values: [...values],
+  values: Array.from(values, (value, index) => histograms?.[index] ?? value),
 });

@@ -4,7 +4,7 @@ import { ProtoWriter, snappyEncode } from 'svc/store';
 import { type Expr, parse, print } from '../../../../plugins/metricsdb/promql/index.ts';
 import type { Answer, Engine, Points } from './engine.ts';
 import { mapExpr } from './pinned.ts';
-import type { Item, SeriesLine } from './series-line.ts';
+import { isHistogram, type SeriesLine } from './series-line.ts';
 
 export interface HttpOptions {
   /** Ends before `/query`: `http://127.0.0.1:8080/prometheus/api/v1`. */
@@ -82,7 +82,7 @@ function requestOf(series: readonly SeriesLine[], stepMs: number, base: number):
       );
     }
     items.forEach((item, index) => {
-      if (item !== undefined) {
+      if (item !== undefined && !isHistogram(item)) {
         message.bytes(2, sampleOf(item, base + index * stepMs));
       }
     });
@@ -91,7 +91,7 @@ function requestOf(series: readonly SeriesLine[], stepMs: number, base: number):
   return request.finish();
 }
 
-function sampleOf(item: Exclude<Item, undefined>, time: number): Uint8Array {
+function sampleOf(item: number | 'stale', time: number): Uint8Array {
   const sample = new ProtoWriter();
   return (item === 'stale' ? sample.fixed64(1, staleBits) : sample.double(1, item)).int64(2, time).finish();
 }

@@ -1,12 +1,15 @@
+import { hintAfter, type NativeHistogram } from 'svc/native-histogram';
 import { type Budget, compareLabels, type Labels, labelsKey, labelValue, type Matcher } from 'svc/query';
 
 import type { Series, SeriesSource } from '../../../../plugins/metricsdb/promql/index.ts';
-import type { Item } from './series-line.ts';
+import { isHistogram, type Item } from './series-line.ts';
+
+type Sample = Exclude<Item, undefined>;
 
 interface Stored {
   readonly labels: Labels;
   /** In the order of time; the last one to be written at a time counts. */
-  readonly samples: Map<number, number | 'stale'>;
+  readonly samples: Map<number, Sample>;
 }
 
 /** A store in memory. */
@@ -16,7 +19,7 @@ export class MemoryStore implements SeriesSource {
 
   add(labels: Labels, stepMs: number, items: readonly Item[], startMs = 0): void {
     const key = labelsKey(labels);
-    const stored = this.#series.get(key) ?? { labels, samples: new Map<number, number | 'stale'>() };
+    const stored = this.#series.get(key) ?? { labels, samples: new Map<number, Sample>() };
     this.#series.set(key, stored);
     this.#sorted = undefined;
     items.forEach((item, index) => {
@@ -33,7 +36,7 @@ export class MemoryStore implements SeriesSource {
 
   async select(matchers: readonly Matcher[], mint: number, maxt: number, _hints: unknown, budget: Budget): Promise<readonly Series[]> {
     const found: Series[] = [];
-    for (const { labels, times, values, stale, length } of this.all) {
+    for (const { labels, times, values, stale, length, histograms } of this.all) {
       if (matchers.every(({ name, matches }) => matches(labelValue(labels, name)))) {
         let from = 0;
         let to = length;
@@ -52,6 +55,7 @@ export class MemoryStore implements SeriesSource {
             values: values.subarray(from, to),
             length: to - from,
             ...(part.includes(1) && { stale: part }),
+            ...(histograms && { histograms: histograms.slice(from, to) }),
           });
         }
       }
@@ -66,7 +70,17 @@ function frozen({ labels, samples }: Stored): Series & { readonly stale: Uint8Ar
     labels,
     length: sorted.length,
     times: Float64Array.from(sorted, ([time]) => time),
-    values: Float64Array.from(sorted, ([, value]) => (value === 'stale' ? NaN : value)),
+    values: Float64Array.from(sorted, ([, value]) => (typeof value === 'number' ? value : NaN)),
     stale: Uint8Array.from(sorted, ([, value]) => (value === 'stale' ? 1 : 0)),
+    ...(sorted.some(([, value]) => isHistogram(value)) && { histograms: histogramsOf(sorted.map(([, value]) => value)) }),
   };
+}
+
+/** With the hints that a store gives them. */
+function histogramsOf(samples: readonly Sample[]): readonly (NativeHistogram | undefined)[] {
+  let before: NativeHistogram | undefined;
+  return samples.map((sample) => {
+    before = isHistogram(sample) ? { ...sample.histogram, hint: hintAfter(before, sample.histogram) } : undefined;
+    return before;
+  });
 }

@@ -1,9 +1,10 @@
 import { type Labels, labelValue, type Matcher, withLabel } from 'svc/query';
 
-import { parse, selectorsOf } from '../../../../plugins/metricsdb/promql/index.ts';
+import { parse, print, selectorsOf } from '../../../../plugins/metricsdb/promql/index.ts';
 import { difference, differenceOfRemarks } from './compare.ts';
 import type { Answer, Engine } from './engine.ts';
 import { pinned } from './pinned.ts';
+import { nativeSeriesOf } from './histogram-of-classic.ts';
 import { type Eval, type Load, readScript } from './script.ts';
 
 export interface Outcome {
@@ -15,7 +16,7 @@ export interface Outcome {
 }
 
 /** Functions and operators that work on native histograms alone. */
-const nativeWork = /\bhistogram_(?:avg|count|sum|stddev|stdvar)\b|<\/|>\/|\bstart_timestamp\b/;
+const nativeWork = /\bhistogram_(?:avg|count|sum|stddev|stdvar)\b|<\/|>\//;
 
 /** Runs a script and says how each of its questions went. */
 export async function runScript(text: string, engine: Engine): Promise<Outcome[]> {
@@ -28,12 +29,11 @@ export async function runScript(text: string, engine: Engine): Promise<Outcome[]
       await engine.clear();
     } else if (command.kind === 'load') {
       loads.push(command);
-      await engine.load(
-        command.stepMs,
-        command.series.filter(({ histogram }) => !histogram),
-      );
+      const { series, nativeToo } = command;
+      const kept = engine.histograms ? [...series, ...(nativeToo ? nativeSeriesOf(series) : [])] : series.filter(({ histogram }) => !histogram);
+      await engine.load(command.stepMs, kept);
     } else {
-      const lacking = unsupported(command, loads);
+      const lacking = unsupported(command, loads, engine);
       const unasked = engine.unsupported?.(command.expr);
       const wrong = unasked === undefined ? await run(command, engine) : undefined;
       // What is answered rightly does not need what the store lacks, though its selectors touch it.
@@ -46,7 +46,13 @@ export async function runScript(text: string, engine: Engine): Promise<Outcome[]
 }
 
 /** What a question needs that stores of numbers do not have. */
-function unsupported({ expr, series }: Eval, loads: readonly Load[]): string | undefined {
+function unsupported({ expr, series }: Eval, loads: readonly Load[], { histograms = false }: Engine): string | undefined {
+  if (/\bstart_timestamp\b/.test(expr)) {
+    return 'start timestamps';
+  }
+  if (histograms) {
+    return loads.some(({ startTimestamps }) => startTimestamps) ? 'start timestamps' : undefined;
+  }
   if (series.some(({ histogram }) => histogram) || nativeWork.test(expr)) {
     return 'native histogram';
   }
@@ -85,8 +91,10 @@ async function run(command: Eval, engine: Engine): Promise<string | undefined> {
     return first;
   }
   const same = pinned(expr, time);
+  // Where printing alone writes it otherwise, the places in remarks are other ones.
+  const asked = same === undefined || print(parse(expr)) === expr ? command : { ...command, remarks: [] };
   for (const other of same === undefined ? [] : time === 0 ? [-1000, 0, 1000] : [-10 * time, 0, Math.trunc(time / 5), time, 10 * time]) {
-    const failed = await runInstant(command, engine, same!, other);
+    const failed = await runInstant(asked, engine, same!, other);
     if (failed !== undefined) {
       return `as ${same} at ${other} ms: ${failed}`;
     }
@@ -120,7 +128,8 @@ function middle(answer: Answer, time: number, scalar: boolean): Answer {
     const index = times.indexOf(time);
     return index === -1 ? [] : [{ labels, times: [time], values: [values[index]!] }];
   });
-  return scalar ? { type: 'scalar', value: series[0]?.values[0] ?? NaN, warnings: [], infos: [] } : { ...answer, type: 'vector', series };
+  const first = series[0]?.values[0];
+  return scalar ? { type: 'scalar', value: typeof first === 'number' ? first : NaN, warnings: [], infos: [] } : { ...answer, type: 'vector', series };
 }
 
 async function judge(command: Eval, ask: () => Promise<Answer>): Promise<string | undefined> {

@@ -1,15 +1,24 @@
+import { type NativeHistogram, readHistogramRun, splitValues } from 'svc/native-histogram';
 import { type Labels, labelsOf } from 'svc/query';
 
 import { parse } from '../../../../plugins/metricsdb/promql/index.ts';
 
+/** A native histogram, and whether its text says how it goes on from the one before. */
+export interface HistogramItem {
+  readonly histogram: NativeHistogram;
+  readonly hinted: boolean;
+}
+
 /** A value, a gap, or the end of a series. */
-export type Item = number | undefined | 'stale';
+export type Item = number | undefined | 'stale' | HistogramItem;
+
+export const isHistogram = (item: Item): item is HistogramItem => typeof item === 'object';
 
 /** `metric{a="b"} 1 2+3x4 _ stale` */
 export interface SeriesLine {
   readonly labels: Labels;
   readonly items: readonly Item[];
-  /** Holds native histograms, which stand for no number. */
+  /** Holds native histograms. */
   readonly histogram: boolean;
 }
 
@@ -18,7 +27,7 @@ export function readSeriesLine(line: string): SeriesLine {
   const labels = readMetric(line.slice(0, end).trim());
   const rest = line.slice(end).trim();
   const histogram = rest.includes('{{');
-  return { labels, histogram, items: histogram || rest === '' ? [] : rest.split(/\s+/).flatMap(readItem) };
+  return { labels, histogram, items: splitValues(rest).flatMap(readItem) };
 }
 
 /** Behind the name and its braces; a brace in quotes is none. */
@@ -72,6 +81,13 @@ export function readMetric(text: string): Labels {
 const repeated = /^(.+?)(?:([+-])(\d+(?:\.\d*)?(?:[eE][+-]?\d+)?|\.\d+|[Ii]nf|NaN))?x(\d+)$/;
 
 function readItem(item: string): Item[] {
+  if (item.startsWith('{{')) {
+    const found = readHistogramRun(item, 1_000_000);
+    if (typeof found === 'string') {
+      throw new Error(found);
+    }
+    return found.histograms.map((histogram) => ({ histogram, hinted: found.hinted }));
+  }
   if (item === '_') {
     return [undefined];
   }
@@ -86,7 +102,7 @@ function readItem(item: string): Item[] {
   if (parts !== null) {
     const [, first, sign, by, times] = parts;
     const step = by === undefined ? 0 : (sign === '-' ? -1 : 1) * readNumber(by);
-    const items = [readNumber(first!)];
+    const items: number[] = [readNumber(first!)];
     for (let i = 0; i < Number(times); i++) {
       items.push(by === undefined ? items[0]! : items.at(-1)! + step);
     }

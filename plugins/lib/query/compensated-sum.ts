@@ -1,5 +1,5 @@
 /** A sum that carries along what rounding took away (Neumaier's form). */
-export class Sum {
+export class CompensatedSum {
   total = 0;
   lost = 0;
 

@@ -1,0 +1,41 @@
+import { boundOf } from './buckets.ts';
+import { isCustom, type NativeHistogram, type ResetHint, sameNumbers, type Side } from './histogram.ts';
+import { aligned, reduced, widened } from './layout.ts';
+
+/** Whether a counter began anew between two histograms: some count fell, or buckets are finer than they were. */
+export function isReset(before: NativeHistogram, now: NativeHistogram): boolean {
+  if (now.hint === 'reset' || now.hint === 'not_reset') {
+    return now.hint === 'reset';
+  }
+  if (now.count < before.count || (isCustom(now) && !isCustom(before))) {
+    return true;
+  }
+  if (isCustom(now) && !sameNumbers(now.bounds, before.bounds)) {
+    const { left, right } = aligned(before, now)!;
+    return falls(left.positive, right.positive);
+  }
+  if (now.schema > before.schema || now.zeroThreshold < before.zeroThreshold) {
+    return true;
+  }
+  const wide = widened(before, now.zeroThreshold);
+  if (wide.zeroThreshold !== now.zeroThreshold || now.zeroCount < wide.zeroCount) {
+    return true;
+  }
+  const same = reduced(wide, now.schema);
+  const outside = (side: Side): Side => side.filter(([index]) => isCustom(now) || boundOf(now, index) > now.zeroThreshold);
+  return falls(outside(same.positive), now.positive) || falls(outside(same.negative), now.negative);
+}
+
+function falls(before: Side, now: Side): boolean {
+  const counts = new Map(now);
+  return before.some(([index, count]) => (counts.get(index) ?? 0) < count);
+}
+
+/** The hint that a store gives a histogram: of counters it knows where one goes on from the one before, and no more. */
+export function hintAfter(before: NativeHistogram | undefined, now: NativeHistogram): ResetHint {
+  if (now.hint === 'gauge') {
+    return 'gauge';
+  }
+  const goesOn = before !== undefined && before.hint !== 'gauge' && before.schema === now.schema && before.zeroThreshold === now.zeroThreshold;
+  return goesOn && now.hint !== 'reset' && sameNumbers(before.bounds, now.bounds) && !isReset(before, { ...now, hint: 'unknown' }) ? 'not_reset' : 'unknown';
+}
