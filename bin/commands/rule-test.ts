@@ -39,7 +39,7 @@ export const command: Command = {
   operands: ['<file>'],
   options: {},
   about:
-    "Runs rule unit tests in Prometheus' own format: alerts and values that are expected of the rule files it names, over the series it holds. No svc needs to run, and nothing is kept. Exit code 1 when something is not as expected.",
+    "Runs rule unit tests in Prometheus' own format: alerts and values that are expected of the rule files it names, over the series it holds. Series may hold native histograms, {{…}}, which the metrics store itself does not keep. No svc needs to run, and nothing is kept. Exit code 1 when something is not as expected.",
   example: 'svc rule test alerts_test.yaml',
 
   async run(call) {

@@ -46,7 +46,7 @@ export const ruleTestRoutes = (metrics: Handle<MetricsQueries>): readonly RouteD
     access: 'alert:preview',
     devices: 'none',
     summary: "Run Prometheus' rule unit tests over recorded series",
-    description: 'Nothing is stored, and no notification is sent.',
+    description: 'Nothing is stored, and no notification is sent. Series may hold native histograms, which the metrics store itself does not keep.',
     body: RuleTestBody,
     response: RuleTestShown,
     status: 200,

@@ -28,11 +28,6 @@ export const mostSchema = 8;
 
 export const isCustom = ({ schema }: NativeHistogram): boolean => schema === customSchema;
 
-/** Nothing observed, in the buckets of another. */
-export const emptyLike = ({ schema, bounds }: NativeHistogram): NativeHistogram => ({
-  ...{ schema, bounds, count: 0, sum: 0, zeroCount: 0, zeroThreshold: 0, positive: [], negative: [], hint: 'unknown' },
-});
-
 export const populated = (side: Side): Side => side.filter(([, count]) => count !== 0);
 
 export const sameNumbers = (a: readonly number[], b: readonly number[]): boolean => a.length === b.length && a.every((one, index) => one === b[index]);

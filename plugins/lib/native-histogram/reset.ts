@@ -31,6 +31,11 @@ function falls(before: Side, now: Side): boolean {
   return before.some(([index, count]) => (counts.get(index) ?? 0) < count);
 }
 
+/** What a counter that begins anew begins with: nothing observed, in the buckets of another. */
+export const emptyLike = ({ schema, bounds }: NativeHistogram): NativeHistogram => ({
+  ...{ schema, bounds, count: 0, sum: 0, zeroCount: 0, zeroThreshold: 0, positive: [], negative: [], hint: 'unknown' },
+});
+
 /** The hint that a store gives a histogram: of counters it knows where one goes on from the one before, and no more. */
 export function hintAfter(before: NativeHistogram | undefined, now: NativeHistogram): ResetHint {
   if (now.hint === 'gauge') {

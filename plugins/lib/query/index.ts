@@ -1,7 +1,6 @@
 export { askerOf } from './asker.ts';
 export * from './budget.ts';
 export * from './byte-text.ts';
-export * from './compensated-sum.ts';
 export * from './device-scope.ts';
 export * from './durations.ts';
 export * from './foreign-json.ts';

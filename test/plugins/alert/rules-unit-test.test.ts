@@ -106,6 +106,75 @@ test('svc rule test runs a file as it is, says ok, and shows what differs', asyn
   assert.deepEqual([missing.code, /names the rule file nowhere\.yaml, and there is none/.test(missing.text)], [2, true], missing.text);
 });
 
+test('series of native histograms are read, recorded, alerted on and expected', async (t) => {
+  const { call } = await rulesHouse(t);
+  const content = JSON.stringify({
+    groups: [
+      {
+        name: 'latency',
+        rules: [
+          { record: 'job:latency:rate5m', expr: 'sum by (job) (rate(latency[5m]))' },
+          { alert: 'Slow', expr: 'histogram_quantile(0.5, job:latency:rate5m) > 1', annotations: { summary: 'half takes {{ $value | printf "%.2f" }} s' } },
+          { alert: 'Seen', expr: 'latency{instance="2"}' },
+        ],
+      },
+    ],
+  });
+  const input = [
+    { series: 'latency{job="a", instance="1"}', values: '{{sum:6 count:4 buckets:[1 2 1]}}+{{sum:6 count:4 buckets:[1 2 1]}}x10' },
+    { series: 'latency{job="a", instance="2"}', values: '_x5 {{sum:1 count:1 buckets:[1]}}x2 {{}} stale 1' },
+    { series: 'own', values: '{{schema:-53 count:3 sum:4 custom_values:[1 2] buckets:[1 2]}}' },
+  ];
+  const query = (expr: string, at: string, ...samples: readonly object[]) => ({ expr, eval_time: at, exp_samples: samples });
+  const rate = '{{sum:0.1 count:0.06666666666666667 counter_reset_hint:gauge buckets:[0.016666666666666666 0.03333333333333333 0.016666666666666666]}}';
+  const test = (expected: readonly object[]) => ({
+    rule_files: ['a.yaml'],
+    evaluation_interval: '1m',
+    tests: [
+      {
+        interval: '1m',
+        input_series: input,
+        alert_rule_test: [
+          { eval_time: '4m', alertname: 'Slow', exp_alerts: [{ exp_labels: { job: 'a' }, exp_annotations: { summary: 'half takes 1.41 s' } }] },
+          { eval_time: '4m', alertname: 'Seen', exp_alerts: [] },
+          { eval_time: '6m', alertname: 'Seen', exp_alerts: [{ exp_labels: { job: 'a', instance: '2' } }] },
+        ],
+        promql_expr_test: expected,
+      },
+    ],
+  });
+  const post = async (...expected: readonly object[]) =>
+    (await call('POST', 'alert-rules/test', { content: JSON.stringify(test(expected)), files: [{ name: 'a.yaml', content }] })).body;
+  const right = await post(
+    query('job:latency:rate5m', '4m', { labels: 'job:latency:rate5m{job="a"}', histogram: rate }),
+    // The first of a chunk is not known to go on from another one; what fell begins a new one.
+    query('latency{instance="2"}', '5m', { labels: 'latency{job="a", instance="2"}', histogram: '{{count:1 sum:1 buckets:[1]}}' }),
+    query('latency{instance="2"}', '6m', { labels: 'latency{job="a", instance="2"}', histogram: '{{sum:1 buckets:[1] counter_reset_hint:not_reset count:1}}' }),
+    query('latency{instance="2"}', '8m', { labels: 'latency{job="a", instance="2"}', histogram: '{{}}' }),
+    query('latency{instance="2"}', '9m'),
+    query('latency{instance="2"}', '10m', { labels: 'latency{job="a", instance="2"}', value: 1 }),
+    query('histogram_quantile(0.5, own)', '0m', { labels: '{}', value: 1.25 }),
+  );
+  assert.deepEqual([right.ok, right.tests[0].failures], [true, []], JSON.stringify(right));
+
+  const wrong = await post(
+    query('latency{instance="1"}', '1m', { labels: 'latency{job="a", instance="1"}', histogram: '{{count:8 sum:12 buckets:[2 4 2]}}' }),
+    query('latency{instance="1"}', '0m', { labels: 'latency{job="a", instance="1"}', value: 4 }),
+    query('own * own', '0m', { labels: '{}', histogram: '{{}}' }),
+  );
+  assert.deepEqual(
+    wrong.tests[0].failures.map(({ expected, got }: { readonly expected: readonly string[]; readonly got: readonly string[] }) => [...expected, ...got]),
+    [
+      [
+        'latency{instance="1", job="a"} {{count:8 sum:12 buckets:[2 4 2]}}',
+        'latency{instance="1", job="a"} {{count:8 sum:12 counter_reset_hint:not_reset buckets:[2 4 2]}}',
+      ],
+      ['latency{instance="1", job="a"} 4', 'latency{instance="1", job="a"} {{count:4 sum:6 buckets:[1 2 1]}}'],
+      ['{} {{}}'],
+    ],
+  );
+});
+
 test('what a test file may not say is refused with the place', async (t) => {
   const { call } = await rulesHouse(t);
   const post = async (file: unknown, content = JSON.stringify(rules)) =>
@@ -115,7 +184,22 @@ test('what a test file may not say is refused with the place', async (t) => {
   assert.match(await refused({ input_series: [{ series: 'up{a=b}', values: '1' }] }), /tests\[0\]\.input_series\[0\] has labels that cannot be read/);
   assert.match(await refused({ input_series: [{ series: 'up', values: '1 x' }] }), /holds x, which is not a number/);
   assert.match(await refused({ input_series: [{ series: 'up', values: '1x999999999' }] }), /more than 200000 steps/);
-  assert.match(await refused({ input_series: [{ series: 'up', values: '{{schema:0}}' }] }), /native histograms/);
+  for (const [values, why] of [
+    ['{{schema:9}}', /tests\[0\]\.input_series\[0\] holds a native histogram that has the schema 9; there are -4 to 8/],
+    ['{{schema:1 schema:2}}', /with schema twice/],
+    ['{{sum:x}}', /with sum as x, which is no number/],
+    ['{{size:3}}', /cannot be read, from size:3 on; it has schema, /],
+    ['{{count:1', /which is not of the form \{\{…\}\}/],
+    ['{{count:-1}}', /has a count below zero/],
+    ['{{schema:1}}+{{schema:0}}x2', /adds a histogram of schema 0 to one of schema 1/],
+    ['{{schema:-53 custom_values:[2 1]}}', /has custom_values that do not ascend/],
+    ['{{schema:-53 custom_values:[1] buckets:[1 1 1]}}', /has more buckets than custom_values leave room for/],
+    ['{{buckets:[1 1]}}x100000', /stands for too many buckets: 100001 histograms of 3, where 200000 are left/],
+  ] as const) {
+    assert.match(await refused({ input_series: [{ series: 'up', values }] }), why);
+  }
+  const expecting = { promql_expr_test: [{ expr: 'up', eval_time: '0m', exp_samples: [{ labels: 'up', histogram: '{{sum:1' }] }] };
+  assert.match(await refused(expecting), /exp_samples\[0\]\.histogram is not a native histogram such as/);
   const fuzzily = async (expected: number): Promise<boolean> => {
     const promql = [{ expr: 'sum(x)', eval_time: '0m', exp_samples: [{ labels: '{}', value: expected }] }];
     const sums = { input_series: ['0.1', '0.2'].map((values, at) => ({ series: `x{at="${at}"}`, values })), alert_rule_test: [], promql_expr_test: promql };

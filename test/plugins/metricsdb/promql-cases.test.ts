@@ -29,7 +29,7 @@ test('every function, aggregation, operator and modifier is asked about', () => 
     words.filter((word) => !new RegExp(`\\b${word}\\b`).test(asked)),
     [],
   );
-  const signs = ['+', '-', '*', '/', '%', '^', '==', '!=', '<', '<=', '>', '>=', '@', '=~', '!~'];
+  const signs = ['+', '-', '*', '/', '%', '^', '==', '!=', '<', '<=', '>', '>=', '@', '=~', '!~', '</', '>/'];
   assert.deepEqual(
     signs.filter((sign) => !asked.includes(sign)),
     [],

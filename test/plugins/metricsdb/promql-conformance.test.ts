@@ -11,7 +11,7 @@ import { httpEngine } from '../../golden/promql-test/runner/http-engine.ts';
 import { MemoryStore } from '../../golden/promql-test/runner/memory.ts';
 import { runScript } from '../../golden/promql-test/runner/run.ts';
 import { readScript } from '../../golden/promql-test/runner/script.ts';
-import { readSeriesLine } from '../../golden/promql-test/runner/series-line.ts';
+import { isHistogram, readSeriesLine } from '../../golden/promql-test/runner/series-line.ts';
 
 test('a line of series values reads as numbers, gaps, runs and ends', () => {
   assert.deepEqual(readSeriesLine('a{b="} 1", c="d"} 1 _ 2x2 0+10x3 5-1x1 _x2 stale -Inf 0x2').items, [
@@ -36,7 +36,11 @@ test('a line of series values reads as numbers, gaps, runs and ends', () => {
   ]);
   assert.deepEqual(readSeriesLine('{"a b", c="d"} 1').labels, ['__name__', 'a b', 'c', 'd']);
   assert.deepEqual(readSeriesLine('{} 3').labels, []);
-  assert.equal(readSeriesLine('h {{schema:1 sum:3}}x4').histogram, true);
+  const { histogram, items } = readSeriesLine('h {{schema:1 sum:3}}x4 {{count:1 buckets:[1]}}-{{count:1 counter_reset_hint:gauge buckets:[1]}}x1 _');
+  assert.deepEqual(
+    [histogram, items.length, items.map((item) => isHistogram(item) && item.hinted)],
+    [true, 8, [false, false, false, false, false, true, true, false]],
+  );
 });
 
 test('a script is read with its expectations, old and new ones', () => {

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { budget, kindOf, labelsOf, labelsRecord, matcher } from 'svc/query';
 
 import { checkQuery } from '../../../plugins/metricsdb/answers.ts';
-import { type EngineOptions, instant, parse, range, type SeriesSource, selectorsOf, valueTypeOf } from '../../../plugins/metricsdb/promql/index.ts';
+import { type EngineOptions, instant, parse, print, range, type SeriesSource, selectorsOf, valueTypeOf } from '../../../plugins/metricsdb/promql/index.ts';
 import { MemoryStore } from '../../golden/promql-test/runner/memory.ts';
 
 const minute = 60_000;
@@ -120,9 +120,10 @@ test('range queries take what has a value at every step, and say so in words', a
   await assert.rejects(range(fleet(1), { query: '1', start: minute, end: 0, step: minute }, allowance()), (error) => kindOf(error) === 'execution');
 });
 
-test('functions on native histograms are refused by name', () => {
-  assert.throws(() => parse('histogram_sum(x)'), /the function "histogram_sum" works on native histograms/);
-  assert.throws(() => parse('x </ 5'), /native histograms/);
+test('what is no native histogram is not cut, and start timestamps are refused by name', () => {
+  assert.throws(() => parse('1 </ 5'), /1:3: parse error: the operator <\/ cuts native histograms, not scalars/);
+  assert.throws(() => parse('start_timestamp(x)'), /the function "start_timestamp" works on start timestamps, which are not kept/);
+  assert.equal(print(parse('a >/ 5 or histogram_sum(b)')), 'a >/ 5 or histogram_sum(b)');
 });
 
 test('a query is known by its type and its selectors before it runs', () => {
