@@ -1,3 +1,4 @@
+import { inTurns } from 'svc/flow';
 import { DeviceScopes, type SeenBy, seenBy } from 'svc/query';
 import { defineService, type Handle, messageOf, type PluginContext, timestamp } from 'svc/sdk';
 
@@ -171,19 +172,18 @@ export class AlertEngine {
   }
 
   /** Events, after the commit of the changes that they are about. */
-  #publish(incidents: readonly Incident[], typesByKey: ReadonlyMap<string, readonly string[]>): void {
+  #publish(incidents: readonly Incident[], typesByKey: ReadonlyMap<string, readonly string[]>): Promise<void> {
     const { events } = this.#ctx;
-    for (const incident of incidents) {
+    return inTurns(incidents, (incident) => {
       const types = typesByKey.get(incident.dedupe_key);
-      if (types === undefined) {
-        continue;
-      }
-      if (types.includes('firing')) {
+      if (types?.includes('firing') === true) {
         events.emit(IncidentFired, { incident: viewOf(incident), reopened: types.includes('reopened') });
       }
-      const device_id = incident.scope_type === 'host' ? incident.scope_id : null;
-      events.emit(IncidentChanged, { id: incident.id, status: incident.status, device_id, events: types });
-    }
+      if (types !== undefined) {
+        const device_id = incident.scope_type === 'host' ? incident.scope_id : null;
+        events.emit(IncidentChanged, { id: incident.id, status: incident.status, device_id, events: types });
+      }
+    });
   }
 
   #provideServices(): void {

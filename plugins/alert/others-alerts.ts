@@ -55,7 +55,7 @@ export class OthersAlertBook implements OthersAlerts {
     this.#findings = new Findings({
       ...{ ledger, log, gateInputs, isCurrent: () => true, now: () => timeline.look() },
       // They stand in the store of their own system.
-      alerts: { update: () => undefined, hasSeries: () => false },
+      alerts: { update: () => Promise.resolve(), hasSeries: () => false },
       render: (rule, { labels }) => this.#annotations.get(`${rule.rule_key}|${labelKey(labels)}`) ?? {},
     });
   }

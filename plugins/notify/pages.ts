@@ -21,8 +21,8 @@ export interface PagesParts {
   readonly clock: Clock;
 }
 
-/** Incidents or instances that one page names; it leads to the next ones. */
-const mostListed = 1_000;
+/** Incidents or instances that one page names; it leads to the next ones. Composed in one go, while others wait. */
+const mostListed = 200;
 
 /** Pages that a link in a message opens, for the person who got it. */
 export class Pages {

@@ -1,3 +1,4 @@
+import { inTurns } from 'svc/flow';
 import type { SeenDevices } from 'svc/query';
 import { type Handle, type Logger, messageOf } from 'svc/sdk';
 
@@ -36,15 +37,27 @@ interface Active {
   readonly incident: Pick<Incident, 'asked' | 'scope_type'> | undefined;
 }
 
+/** What is written of an instance as long as it is in its phase: making it anew each time is most of the work. */
+interface Named {
+  readonly own: LabelRecord;
+  readonly state: ActiveAlert['state'];
+  readonly labels: LabelRecord;
+  /** By the keys of its series. */
+  readonly series: readonly (readonly [key: string, labels: LabelRecord])[];
+}
+
 /** What is active of one rule, as it was written last. */
 interface Written {
+  readonly rule?: Rule;
+  /** By the keys of the instances. */
+  readonly named: ReadonlyMap<string, Named>;
   readonly series: ReadonlyMap<string, SampleRow>;
   readonly active: readonly Active[];
   readonly at: number;
 }
 
 const mostWaiting = 50_000;
-const mostInWrite = 5_000;
+const mostInWrite = 2_000;
 const patienceMs = 10_000;
 /** A series that nothing is written to for five minutes has ended for queries. */
 const repeatMs = 60_000;
@@ -56,6 +69,8 @@ const repeatMs = 60_000;
 export class AlertSeries {
   readonly #parts: AlertSeriesParts;
   readonly #written = new Map<number, Written>();
+  /** Of rules whose series are being put together, the last time that was begun. */
+  readonly #begun = new Map<number, object>();
   #waiting: SampleRow[] = [];
   #writing: Promise<void> | undefined;
   #out = false;
@@ -65,24 +80,35 @@ export class AlertSeries {
   }
 
   /** After the commit of what was found. */
-  update({ rule, slot, at }: Standing): void {
+  async update({ rule, slot, at }: Standing): Promise<void> {
     const { instances, live } = this.#parts.ledger;
+    const before = this.#written.get(rule.id);
+    const named = new Map<string, Named>();
     const series = new Map<string, SampleRow>();
     const active: Active[] = [];
-    for (const instance of instances.get(rule.id)?.values() ?? []) {
-      if (instance.phase !== 'firing' && instance.phase !== 'pending') {
-        continue;
+    const begun = {};
+    this.#begun.set(rule.id, begun);
+    // Of this moment: while this takes turns, others may change.
+    await inTurns([...(instances.get(rule.id)?.values() ?? [])], (instance) => {
+      const { key, phase: state, group, reading } = instance;
+      if (state !== 'firing' && state !== 'pending') {
+        return;
       }
-      const labels = labelsOf(rule, instance.labels);
+      const known = before?.rule === rule ? before.named.get(key) : undefined;
+      const name = known?.own === instance.labels && known.state === state ? known : nameOf(rule, instance.labels, state);
+      named.set(key, name);
       const activeAt = slot - (at - activeSince(instance));
-      for (const sample of samplesOf(labels, instance.phase, { slot, activeAt })) {
-        series.set(labelKey(sample.labels), sample);
-      }
-      const { phase: state, group, reading } = instance;
+      const values = [1, Math.round(activeAt / 1_000)];
+      name.series.forEach(([of, labels], which) => series.set(of, { labels, time: slot, value: values[which]! }));
       const incident = live.get(group);
-      active.push({ alert: { labels, annotations: incident?.annotations ?? {}, state, activeAt, value: reading.value ?? NaN }, of: instance, incident });
+      const alert = { labels: name.labels, annotations: incident?.annotations ?? {}, state, activeAt, value: reading.value ?? NaN };
+      active.push({ alert, of: instance, incident });
+    });
+    // It may have come to its end meanwhile.
+    if (this.#begun.get(rule.id) === begun) {
+      this.#begun.delete(rule.id);
+      this.#replace(rule.id, { rule, named, series, active, at: slot });
     }
-    this.#replace(rule.id, { series, active, at: slot });
   }
 
   /** Whether the store has series of the rule that must be ended some time. */
@@ -102,14 +128,15 @@ export class AlertSeries {
 
   /** The rule is not evaluated any more. */
   endRule(ruleId: number, now: number): void {
-    this.#replace(ruleId, { series: new Map(), active: [], at: now });
+    this.#begun.delete(ruleId);
+    this.#replace(ruleId, { named: new Map(), series: new Map(), active: [], at: now });
   }
 
   /** Writes again what was not written for a while: of rules that are rarely evaluated, or cannot be at the moment. */
   refresh(now: number): void {
-    for (const [ruleId, { series, active, at }] of this.#written) {
+    for (const [ruleId, { series, at, ...written }] of this.#written) {
       if (Math.abs(now - at) >= repeatMs) {
-        this.#replace(ruleId, { series: new Map([...series].map(([key, row]) => [key, { ...row, time: now }])), active, at: now });
+        this.#replace(ruleId, { ...written, series: new Map([...series].map(([key, row]) => [key, { ...row, time: now }])), at: now });
       }
     }
   }
@@ -189,11 +216,11 @@ function labelsOf(rule: Rule, own: LabelRecord): LabelRecord {
   return labels;
 }
 
-const samplesOf = (
-  labels: LabelRecord,
-  state: ActiveAlert['state'],
-  { slot, activeAt }: { readonly slot: number; readonly activeAt: number },
-): readonly SampleRow[] => [
-  { labels: { ...labels, __name__: 'ALERTS', alertstate: state }, time: slot, value: 1 },
-  { labels: { ...labels, __name__: 'ALERTS_FOR_STATE' }, time: slot, value: Math.round(activeAt / 1_000) },
-];
+function nameOf(rule: Rule, own: LabelRecord, state: ActiveAlert['state']): Named {
+  const labels = labelsOf(rule, own);
+  const names = [
+    { ...labels, __name__: 'ALERTS', alertstate: state },
+    { ...labels, __name__: 'ALERTS_FOR_STATE' },
+  ];
+  return { own, state, labels, series: names.map((name) => [labelKey(name), name]) };
+}

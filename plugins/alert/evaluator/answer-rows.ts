@@ -1,3 +1,4 @@
+import { atOnce, stepwise } from 'svc/flow';
 import { SvcError } from 'svc/sdk';
 
 import type { InstantAnswer, LabelRecord } from '../../metricsdb/contract.ts';
@@ -33,11 +34,17 @@ export const mostSeries = 20_000;
  * What an answer says of each label set. Conditions that must come together share no labels but those of the key: there the
  * series furthest beyond the threshold stands for its key.
  */
-export function answerRows(answer: InstantAnswer, frame: AnswerFrame, threshold: number | undefined): AnswerRows {
+export const answerRows = (...asked: Parameters<typeof reading>): AnswerRows => atOnce(reading(...asked));
+
+/** The same in small steps, of an answer that may be long. */
+export const answerRowsInTurns = (...asked: Parameters<typeof reading>): Promise<AnswerRows> => stepwise(reading(...asked));
+
+function* reading(answer: InstantAnswer, frame: AnswerFrame, threshold: number | undefined): Generator<void, AnswerRows> {
   const rows = new Map<string, Row>();
   const counts = { series: 0, unscoped: 0, doubles: 0, leftOut: 0 };
   const folds = isFolded(frame.plan);
   for (const { labels, value } of seriesOf(answer)) {
+    yield;
     counts.series += 1;
     if (counts.series > mostSeries) {
       counts.leftOut += 1;

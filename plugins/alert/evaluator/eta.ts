@@ -1,5 +1,5 @@
 import type { Leg } from '../rule.ts';
-import { type AnswerFrame, type AnswerRows, answerRows } from './answer-rows.ts';
+import { type AnswerFrame, type AnswerRows, answerRowsInTurns } from './answer-rows.ts';
 import type { Asked } from './back-end.ts';
 import type { Row } from './instance.ts';
 
@@ -20,7 +20,7 @@ export function withEtas(found: readonly AnswerRows[], { frame, isNew, ask }: Et
       }
       const { answer } = await ask(leg, leg.eta);
       // Of several series of one instance the one that is there first counts.
-      const etas = answer instanceof Error ? undefined : answerRows(answer, frame, Infinity).rows;
+      const etas = answer instanceof Error ? undefined : (await answerRowsInTurns(answer, frame, Infinity)).rows;
       return etas === undefined ? rows : new Map([...rows].map(([key, row]) => [key, withEta(row, etas.get(key)?.value)]));
     }),
   );

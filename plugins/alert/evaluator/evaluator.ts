@@ -4,7 +4,7 @@ import type { GateInputs } from '../gates/review.ts';
 import type { Ledger } from '../incident/ledger.ts';
 import type { Leg, Plan, RenderAnnotations, RenderLabels, Rule, RuleBook, RuleChange } from '../rule.ts';
 import type { AlertSeries } from './alert-series.ts';
-import { answerRows, excessOf } from './answer-rows.ts';
+import { answerRowsInTurns, excessOf } from './answer-rows.ts';
 import { Attempts, type FailingWork } from './attempts.ts';
 import { askTogether, type BackEnd, type StoreName } from './back-end.ts';
 import type { EvaluatorCounters } from './counters.ts';
@@ -185,7 +185,9 @@ export class Evaluator {
         return this.#fail(scheduled, plan.legs[failed]!.store, answers[failed]!.answer as Error);
       }
       const frame = { rule, plan, labelsOf: this.#parts.labelsOf };
-      const found = answers.map(({ answer }, at) => answerRows(answer as Exclude<typeof answer, Error>, frame, plan.legs[at]!.threshold));
+      const found = await Promise.all(
+        answers.map(({ answer }, at) => answerRowsInTurns(answer as Exclude<typeof answer, Error>, frame, plan.legs[at]!.threshold)),
+      );
       const excess = excessOf(rule, found);
       if (excess !== undefined) {
         return this.#fail(scheduled, plan.legs[0]!.store, excess);

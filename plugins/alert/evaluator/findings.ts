@@ -12,7 +12,7 @@ import { deviceOfflineRule, type Plan, type RenderAnnotations, type Rule, type S
 import type { TemplateQuery } from '../template-functions.ts';
 import type { AlertSeries } from './alert-series.ts';
 import type { Instance, Row } from './instance.ts';
-import { movesOf } from './moves.ts';
+import { movesInTurns } from './moves.ts';
 import type { Stale } from './stale-instances.ts';
 
 /** What one evaluation of one rule has found. */
@@ -125,7 +125,10 @@ export class Findings {
     const { ledger, alerts, gateInputs } = this.#parts;
     await ledger.transact(async (draft) => {
       const inputs = gateInputs();
-      const turns = findings.flatMap((finding) => turnsOf(finding, draft, inputs.cooldownMs));
+      const turns: Turn[] = [];
+      for (const finding of findings) {
+        (await turnsOf(finding, draft, inputs.cooldownMs)).forEach((turn) => turns.push(turn));
+      }
       draft.addResolved(await ledger.resolvedWith(turns.filter(({ joined }) => joined.length > 0).map(({ group }) => group)));
       await inTurns(
         turns.filter(({ joined }) => joined.length === 0),
@@ -138,7 +141,9 @@ export class Findings {
       );
       await inTurns(draft.changedKeys, (key) => review(draft, [key], inputs));
     });
-    findings.forEach((finding) => alerts.update(finding));
+    for (const finding of findings) {
+      await alerts.update(finding);
+    }
   }
 
   #grow(turn: Turn, draft: Draft, inputs: GateInputs): void {
@@ -184,12 +189,12 @@ interface Turn {
 }
 
 /** Brings the moves of one evaluation to the instances, and answers what they mean to incidents. */
-function turnsOf(finding: Finding, draft: Draft, holdMs: number): readonly Turn[] {
+async function turnsOf(finding: Finding, draft: Draft, holdMs: number): Promise<readonly Turn[]> {
   const { rule } = finding;
-  const { moves, leftOut } = movesOf(draft.instancesOf(rule.id), { ...finding, holdMs });
+  const { moves, leftOut } = await movesInTurns(draft.instancesOf(rule.id), { ...finding, holdMs });
   finding.leftOut(leftOut);
   const turns = new Map<string, Turn>();
-  for (const { key, known, next, did } of moves) {
+  await inTurns(moves, ({ key, known, next, did }) => {
     if (next !== known) {
       draft.setInstance(rule.id, key, next);
     }
@@ -199,7 +204,7 @@ function turnsOf(finding: Finding, draft: Draft, holdMs: number): readonly Turn[
       turns.set(instance.group, turn);
       (did === 'fire' ? turn.joined : turn.left).push(instance);
     }
-  }
+  });
   return [...turns.values()];
 }
 

@@ -1,3 +1,5 @@
+import { atOnce, stepwise } from 'svc/flow';
+
 import { advance, type Evaluation, type Instance, type Move } from './instance.ts';
 
 /** Instances of one rule; no further label set is taken up beyond. */
@@ -13,13 +15,23 @@ export interface Moves {
 }
 
 /** The one way from answers to instances: of the evaluator, of previews and of rule tests. */
-export function movesOf(known: ReadonlyMap<string, Instance>, evaluation: Evaluation): Moves {
-  const moves = [...known].map(([key, instance]) => advance(key, instance, evaluation));
+export const movesOf = (...of: Parameters<typeof moving>): Moves => atOnce(moving(...of));
+
+/** The same in small steps, where there may be many. */
+export const movesInTurns = (...of: Parameters<typeof moving>): Promise<Moves> => stepwise(moving(...of));
+
+function* moving(known: ReadonlyMap<string, Instance>, evaluation: Evaluation): Generator<void, Moves> {
+  const moves: Move[] = [];
+  for (const [key, instance] of known) {
+    yield;
+    moves.push(advance(key, instance, evaluation));
+  }
   let full = moves.filter(({ next }) => next !== undefined && next.phase !== 'partial').length;
   let partial = moves.length - full;
   let leftOut = 0;
   const fresh = new Set(evaluation.rows.flatMap((found) => [...found.keys()]).filter((key) => !known.has(key)));
   for (const key of [...fresh].sort()) {
+    yield;
     const move = advance(key, undefined, evaluation);
     if (move.next === undefined) {
       continue;

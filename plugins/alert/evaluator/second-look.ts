@@ -1,7 +1,7 @@
 import type { Leg, Plan, RenderAnnotations } from '../rule.ts';
 import type { TemplateQuery } from '../template-functions.ts';
 import { askForAnnotations } from './annotation-queries.ts';
-import { type AnswerFrame, type AnswerRows, answerRows } from './answer-rows.ts';
+import { type AnswerFrame, type AnswerRows, answerRowsInTurns } from './answer-rows.ts';
 import type { Asked } from './back-end.ts';
 import type { Instance, Row } from './instance.ts';
 import { type Heard, heardOf, metricsLeg } from './sources.ts';
@@ -46,7 +46,7 @@ export async function lookAgain(found: readonly ReadonlyMap<string, Row>[], part
       if (gone.length === 0) {
         return known;
       }
-      const answered = rowsOf(await ask(legs[at]!, crossed!), frame);
+      const answered = await rowsOf(await ask(legs[at]!, crossed!), frame);
       const crossedRows = gone.flatMap((key) => (answered?.has(key) === true ? [[key, answered.get(key)!] as const] : []));
       (answered === undefined ? gone : []).forEach((key) => unknown.add(key));
       return crossedRows.length === 0 ? known : new Map([...known, ...crossedRows]);
@@ -97,5 +97,5 @@ async function unmeasured(missing: readonly Instance[], { frame, ask }: SecondLo
 
 const none: ReadonlyMap<string, Heard> = new Map();
 
-const rowsOf = ({ answer }: Asked, frame: AnswerFrame): AnswerRows['rows'] | undefined =>
-  answer instanceof Error ? undefined : answerRows(answer, frame, undefined).rows;
+const rowsOf = async ({ answer }: Asked, frame: AnswerFrame): Promise<AnswerRows['rows'] | undefined> =>
+  answer instanceof Error ? undefined : (await answerRowsInTurns(answer, frame, undefined)).rows;

@@ -1,4 +1,6 @@
-import { type Kysely, type RawBuilder, sql } from 'kysely';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+
+import { type Kysely, type QueryResult, type RawBuilder, sql } from 'kysely';
 
 import type { Instance } from '../evaluator/instance.ts';
 import type { Incident } from './incident.ts';
@@ -152,12 +154,9 @@ export async function insertIncidents(tx: Db, rows: readonly IncidentRow[]): Pro
 
 /** Whether another writer has changed or removed any of these, by id. */
 export async function changedIncidents(tx: Db, versions: ReadonlyMap<number, number>): Promise<boolean> {
-  const ids = JSON.stringify([...versions.keys()]);
-  const found = await sql<{
-    id: number;
-    version: number;
-  }>`select id, version from alert_incidents where id in (select value from json_each(${ids}))`.execute(tx);
-  return found.rows.length !== versions.size || found.rows.some(({ id, version }) => versions.get(id) !== version);
+  const found = await sql<{ same: number }>`select count(*) as same from json_each(${JSON.stringify([...versions])}) as known
+    join alert_incidents on alert_incidents.id = known.value ->> 0 and version = known.value ->> 1`.execute(tx);
+  return found.rows[0]!.same !== versions.size;
 }
 
 export async function replaceIncidents(tx: Db, rows: readonly IncidentRow[]): Promise<void> {
@@ -178,17 +177,38 @@ export async function removeInstances(tx: Db, keys: readonly string[]): Promise<
 
 /** What was last measured of instances whose state is the same. */
 export async function storeReadings(tx: Db, instances: readonly Instance[]): Promise<void> {
-  const json = JSON.stringify(instances.map(({ key, reading }) => [key, reading.value, reading.worst, reading.seenAt]));
-  await sql`update alert_instances set value = read.value ->> 1, worst = read.value ->> 2, seen_at = read.value ->> 3
-    from json_each(${json}) as read where alert_instances.dedupe_key = read.value ->> 0`.execute(tx);
+  for (const some of parts(instances)) {
+    const json = JSON.stringify(some.map(({ key, reading }) => [key, reading.value, reading.worst, reading.seenAt]));
+    await sql`update alert_instances set value = read.value ->> 1, worst = read.value ->> 2, seen_at = read.value ->> 3
+      from json_each(${json}) as read where alert_instances.dedupe_key = read.value ->> 0`.execute(tx);
+  }
 }
 
-export async function incidentsById(read: Db, ids: readonly number[]): Promise<readonly IncidentRow[]> {
-  const found = await sql<IncidentRow>`select * from alert_incidents where id in (select value from json_each(${JSON.stringify(ids)}))`.execute(read);
-  return found.rows;
+export const incidentsById = (read: Db, ids: readonly number[]): Promise<readonly Incident[]> =>
+  readInParts(ids, (some) => sql<IncidentRow>`select * from alert_incidents where id in (select value from json_each(${JSON.stringify(some)}))`.execute(read));
+
+export const incidentsByKey = (read: Db, keys: readonly string[]): Promise<readonly Incident[]> =>
+  readInParts(keys, (some) =>
+    sql<IncidentRow>`select * from alert_incidents where dedupe_key in (select value from json_each(${JSON.stringify(some)}))`.execute(read),
+  );
+
+/** Reads go on in the thread of requests. */
+async function readInParts<K>(keys: readonly K[], read: (some: readonly K[]) => Promise<QueryResult<IncidentRow>>): Promise<readonly Incident[]> {
+  const found: Incident[] = [];
+  for (const [at, some] of [...parts(keys)].entries()) {
+    if (at > 0) {
+      await nextTurn();
+    }
+    (await read(some)).rows.forEach((row) => found.push(incidentOf(row)));
+  }
+  return found;
 }
 
-export async function incidentsByKey(read: Db, keys: readonly string[]): Promise<readonly IncidentRow[]> {
-  const found = await sql<IncidentRow>`select * from alert_incidents where dedupe_key in (select value from json_each(${JSON.stringify(keys)}))`.execute(read);
-  return found.rows;
+/** Rows that are read, or written out as one text, before requests have their turn. */
+const mostAtOnce = 200;
+
+export function* parts<T>(all: readonly T[]): Generator<readonly T[]> {
+  for (let from = 0; from < all.length; from += mostAtOnce) {
+    yield all.slice(from, from + mostAtOnce);
+  }
 }

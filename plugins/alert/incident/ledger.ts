@@ -1,3 +1,4 @@
+import { inTurns } from 'svc/flow';
 import { type Clock, type Logger, messageOf, type Outbox, SvcError, type Tables } from 'svc/sdk';
 
 import type { Instance } from '../evaluator/instance.ts';
@@ -15,6 +16,7 @@ import {
   insertIncidents,
   instanceOf,
   instanceRowOf,
+  parts,
   removeInstances,
   replaceIncidents,
   replaceInstances,
@@ -37,7 +39,7 @@ export interface LedgerParts {
   readonly log: Logger;
   readonly familyOf: FamilyOf;
   /** Called after each commit with what it changed. */
-  readonly changed: (incidents: readonly Incident[], events: ReadonlyMap<string, readonly string[]>) => void;
+  readonly changed: (incidents: readonly Incident[], events: ReadonlyMap<string, readonly string[]>) => Promise<void> | void;
 }
 
 /**
@@ -140,7 +142,7 @@ export class Ledger {
   /** Incidents with these keys that are over: what may fire again. */
   async resolvedWith(keys: readonly string[]): Promise<readonly Incident[]> {
     const unknown = keys.filter((key) => !this.#live.has(key));
-    return unknown.length === 0 ? [] : (await incidentsByKey(this.#parts.tables.read, unknown)).map(incidentOf);
+    return await incidentsByKey(this.#parts.tables.read, unknown);
   }
 
   async byId(id: number): Promise<Incident | undefined> {
@@ -156,11 +158,9 @@ export class Ledger {
   endCooldown(ids: readonly number[]): Promise<void> {
     return this.transact(async (draft) => {
       const live = ids.flatMap((id) => this.#live.get(this.#ids.get(id) ?? '') ?? []);
-      const over = await incidentsById(
-        this.#parts.tables.read,
-        ids.filter((id) => !this.#ids.has(id)),
-      );
-      for (const incident of [...live, ...over.map(incidentOf)]) {
+      const unknown = ids.filter((id) => !this.#ids.has(id));
+      const over = await incidentsById(this.#parts.tables.read, unknown);
+      for (const incident of [...live, ...over]) {
         if (incident.notified_at !== null && (!isActive(incident) || isUnnotified(incident))) {
           draft.setIncident({ ...incident, notified_at: null });
         }
@@ -181,7 +181,7 @@ export class Ledger {
       );
       throw error;
     }
-    for (const incident of stored.values()) {
+    await inTurns(stored.values(), (incident) => {
       const known = this.#live.get(incident.dedupe_key);
       if (known !== undefined) {
         this.#remove(known);
@@ -189,38 +189,32 @@ export class Ledger {
       if (isActive(incident)) {
         this.#add(incident);
       }
-    }
-    for (const [key, { ruleId, instance }] of changes.instances) {
-      this.#instances.set(ruleId, key, instance);
-    }
+    });
+    await inTurns(changes.instances, ([key, { ruleId, instance }]) => this.#instances.set(ruleId, key, instance));
     const types = new Map<string, string[]>();
     for (const { key, event } of changes.events) {
       types.set(key, [...(types.get(key) ?? []), event.type]);
     }
-    this.#parts.changed([...stored.values()], types);
+    await this.#parts.changed([...stored.values()], types);
   }
 
   /** One transaction: incidents, what their timelines say, where conditions stand, and what channels are sent. */
   async #store(tx: Tables<IncidentTables>['read'], changes: Changes): Promise<ReadonlyMap<string, Incident>> {
     const { clock, outbox } = this.#parts;
     const now = clock.now();
-    const touched = [...changes.incidents.values()];
-    const known = touched.filter(({ id }) => id !== 0);
-    if (known.length > 0 && (await changedIncidents(tx, new Map(known.map(({ id, version }) => [id, version]))))) {
-      throw new SvcError('unavailable', 'another writer changed an incident meanwhile; try again');
-    }
-    const next = touched.map((incident) => ({ ...incident, version: incident.version + 1 }));
-    const fresh = next.filter(({ id }) => id === 0);
-    const ids = new Map<string, number>();
-    for (const some of parts(fresh)) {
-      (await insertIncidents(tx, some.map(rowOf))).forEach((id, key) => ids.set(key, id));
-    }
-    const stored = new Map(next.map((incident) => [incident.dedupe_key, incident.id === 0 ? { ...incident, id: ids.get(incident.dedupe_key)! } : incident]));
-    for (const some of parts(known)) {
-      await replaceIncidents(
-        tx,
-        some.map(({ dedupe_key: key }) => rowOf(stored.get(key)!)),
-      );
+    const stored = new Map<string, Incident>();
+    for (const some of parts([...changes.incidents.values()])) {
+      const known = some.filter(({ id }) => id !== 0);
+      if (known.length > 0 && (await changedIncidents(tx, new Map(known.map(({ id, version }) => [id, version]))))) {
+        throw new SvcError('unavailable', 'another writer changed an incident meanwhile; try again');
+      }
+      const next = some.map((incident) => ({ ...incident, version: incident.version + 1 }));
+      const fresh = next.filter(({ id }) => id === 0);
+      const ids = fresh.length === 0 ? new Map<string, number>() : await insertIncidents(tx, fresh.map(rowOf));
+      next.forEach((one) => stored.set(one.dedupe_key, one.id === 0 ? { ...one, id: ids.get(one.dedupe_key)! } : one));
+      if (known.length > 0) {
+        await replaceIncidents(tx, next.filter(({ id }) => id !== 0).map(rowOf));
+      }
     }
     for (const some of parts(changes.events)) {
       await insertEvents(
@@ -252,31 +246,24 @@ export class Ledger {
   }
 }
 
-/** Rows that are written out as one text: requests have their turn between two of them. */
-const mostAtOnce = 500;
-
-function* parts<T>(all: readonly T[]): Generator<readonly T[]> {
-  for (let from = 0; from < all.length; from += mostAtOnce) {
-    yield all.slice(from, from + mostAtOnce);
-  }
-}
-
 /** What has fired stays listed for a while after it is over. */
 async function storeInstances(tx: Tables<IncidentTables>['read'], { instances }: Changes, now: number): Promise<void> {
-  const kept = [...instances.values()].flatMap(({ ruleId, before, instance }) =>
-    instance !== undefined
-      ? [instanceRowOf(ruleId, instance)]
-      : before?.phase === 'firing' || before?.phase === 'held'
-        ? [instanceRowOf(ruleId, before, now)]
-        : [],
-  );
-  const listed = new Set(kept.map(({ dedupe_key: key }) => key));
-  const gone = [...instances.keys()].filter((key) => !listed.has(key));
-  for (const some of parts(kept)) {
-    await replaceInstances(tx, some);
-  }
-  if (gone.length > 0) {
-    await removeInstances(tx, gone);
+  for (const some of parts([...instances])) {
+    const kept = some.flatMap(([, { ruleId, before, instance }]) =>
+      instance !== undefined
+        ? [instanceRowOf(ruleId, instance)]
+        : before?.phase === 'firing' || before?.phase === 'held'
+          ? [instanceRowOf(ruleId, before, now)]
+          : [],
+    );
+    const listed = new Set(kept.map(({ dedupe_key: key }) => key));
+    const gone = some.flatMap(([key]) => (listed.has(key) ? [] : [key]));
+    if (kept.length > 0) {
+      await replaceInstances(tx, kept);
+    }
+    if (gone.length > 0) {
+      await removeInstances(tx, gone);
+    }
   }
 }
 

@@ -1,4 +1,5 @@
 import type { Period } from 'svc/rca';
+import { inTurns } from 'svc/flow';
 import { type Handle, SvcError } from 'svc/sdk';
 
 import type { MetricsQueries } from '../../metricsdb/contract.ts';
@@ -42,13 +43,13 @@ export class MetricsSource implements EvidenceSource {
     const enforce = devices === undefined ? [] : [{ name: 'device_id', op: '=~' as const, value: devices }];
     const { labels, times, values } = await this.#metrics.get().range(query, { start: from, end: to, step }, { ...patience, enforce, signal });
     const length = Math.max(0, Math.floor((to - from) / step) + 1);
-    const series = labels
-      .map((own, at) => ({ labels: own, values: gridded(times[at]!, values[at]!, { from, step, length }) }))
-      .map((one) => ({ key: JSON.stringify(Object.entries(one.labels).toSorted(([a], [b]) => (a < b ? -1 : 1))), one }))
-      .sort((a, b) => (a.key < b.key ? -1 : 1))
-      .map(({ one }) => one);
-    const grid: Grid = { from, step_ms: step, series: series.slice(0, mostSeries) };
-    return { value: grid, digest: figuresOf(grid, series.length), trust: 'trusted', truncated: series.length > mostSeries };
+    const keyed: { readonly key: string; readonly at: number }[] = [];
+    await inTurns(labels.entries(), ([at, own]) => keyed.push({ key: JSON.stringify(Object.entries(own).toSorted(([a], [b]) => (a < b ? -1 : 1))), at }));
+    // Of many only those are laid out that are kept.
+    const kept = keyed.sort((a, b) => (a.key < b.key ? -1 : 1)).slice(0, mostSeries);
+    const series = kept.map(({ at }) => ({ labels: labels[at]!, values: gridded(times[at]!, values[at]!, { from, step, length }) }));
+    const grid: Grid = { from, step_ms: step, series };
+    return { value: grid, digest: figuresOf(grid, labels.length), trust: 'trusted', truncated: labels.length > mostSeries };
   }
 
   /** What a query comes to at one time does not depend on samples of later ones. */

@@ -4,11 +4,34 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 const mostAtOnce = 200;
 
 /** Does the same with each, in their order: a storm of them holds no request up. */
-export async function inTurns<T>(all: readonly T[], work: (one: T) => void): Promise<void> {
-  for (const [at, one] of all.entries()) {
-    if (at > 0 && at % mostAtOnce === 0) {
+export const inTurns = <T>(all: Iterable<T>, work: (one: T) => void): Promise<void> => stepwise(stepsOf(all, work));
+
+function* stepsOf<T>(all: Iterable<T>, work: (one: T) => void): Generator<void, void> {
+  for (const one of all) {
+    yield;
+    work(one);
+  }
+}
+
+/** What long work comes to, whose steps are small: requests have their turn between them. */
+export async function stepwise<R>(work: Generator<void, R>): Promise<R> {
+  for (let steps = 1; ; steps++) {
+    const { done, value } = work.next();
+    if (done === true) {
+      return value;
+    }
+    if (steps % mostAtOnce === 0) {
       await nextTurn();
     }
-    work(one);
+  }
+}
+
+/** The same in one go, where nobody else is held up by it. */
+export function atOnce<R>(work: Generator<void, R>): R {
+  for (;;) {
+    const { done, value } = work.next();
+    if (done === true) {
+      return value;
+    }
   }
 }
