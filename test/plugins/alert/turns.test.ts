@@ -60,7 +60,7 @@ test('series of what fires are put together in small steps, made once for as lon
   const parts: AlertSeriesParts = {
     ledger: { instances: new Map([[rule.id, instances]]), live: new Map() },
     store: { available: true, get: () => ({ write }), onChange: () => () => undefined },
-    within: (_ms, _what, work) => work(),
+    within: (_ms, _what, work) => work(new AbortController().signal),
     log: { warn: () => undefined, info: () => undefined },
     lost: () => undefined,
   };
