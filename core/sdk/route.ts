@@ -187,6 +187,8 @@ export interface ByteRoute<P extends TSchema | undefined, Q extends TSchema | un
   /** Asked before a body is read; throws to refuse it unread. */
   readonly admit?: (arrival: Arrival) => BodyQuota;
   readonly produces: string;
+  /** Shape of the JSON among these bytes; for the API document, not checked. */
+  readonly response?: TSchema;
   readonly status?: number;
   readonly handle: (
     call: Call<CallOf<P, Q, undefined>['params'], CallOf<P, Q, undefined>['query'], Uint8Array>,

@@ -29,6 +29,7 @@ export const SeveritySchema = oneOf(['info', 'warning', 'critical'] as const);
 const Conditions = Type.Array(Type.Unsafe<Record<string, unknown>>({ type: 'object', additionalProperties: true }), {
   minItems: 1,
   maxItems: 10,
+  examples: [[{ metric: 'node_load1', operator: '>', threshold: 8 }]],
   description: [
     'fields of each element by kind; any of them may say for: how long it must hold',
     'metric_threshold: metric, operator (>, >=, <, <= or ==), threshold; window, aggregator (avg, max or min)',
@@ -193,7 +194,12 @@ export const PreviewShown = Type.Object({
 });
 
 export const RuleFileBody = Type.Object({
-  content: Type.String({ minLength: 1, maxLength: 4_000_000, description: 'a rule file of Prometheus, or a PrometheusRule object, as YAML' }),
+  content: Type.String({
+    minLength: 1,
+    maxLength: 4_000_000,
+    description: 'a rule file of Prometheus, or a PrometheusRule object, as YAML',
+    examples: ['groups:\n- name: example\n  rules:\n  - alert: HostDown\n    expr: up == 0\n    for: 5m\n'],
+  }),
   scope_type: Type.Optional(ScopeTypeSchema),
   severity: Type.Optional(SeveritySchema),
   dimensions: Type.Optional(

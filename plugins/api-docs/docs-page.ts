@@ -1,3 +1,4 @@
+import { exampleAddress } from './examples.ts';
 import type { OpenApiDocument, Operation, Parameter } from './openapi.ts';
 
 export const docsStyle = `
@@ -74,16 +75,20 @@ ${body === undefined ? '' : `<p>Body, <code>${escape(body[0])}</code>:</p>${sche
 <table>${answers.join('')}</table>${answerShape(operation)}</details>`;
 }
 
-/** What a terminal takes as it is, but for the words in braces. */
-function curlLine(method: string, path: string, { security, requestBody }: Operation, url: string): string {
-  const sent = Object.keys(requestBody?.content ?? {})[0];
+/** The example of an operation, as a terminal takes it. */
+function curlLine(method: string, path: string, { security, requestBody, parameters }: Operation, url: string): string {
+  const [type, sent] = Object.entries(requestBody?.content ?? {})[0] ?? [];
   return [
     ...['curl', ...(method === 'get' ? [] : ['-X', method.toUpperCase()])],
     ...(security.length === 0 ? [] : ['-H "Authorization: Bearer $TOKEN"']),
-    ...(sent === undefined ? [] : [`-H 'Content-Type: ${sent}' --data @body`]),
-    `'${url === '/' ? 'http://127.0.0.1:8080' : url}${path}'`,
+    ...(type === undefined ? [] : [`-H 'Content-Type: ${type}'`]),
+    ...(sent === undefined ? [] : [sent.example === undefined ? '--data @body' : `--data ${quoted(JSON.stringify(sent.example))}`]),
+    quoted(`${url === '/' ? 'http://127.0.0.1:8080' : url.replace(/\/$/, '')}${exampleAddress(path, parameters)}`),
   ].join(' ');
 }
+
+/** One word of a shell. */
+const quoted = (text: string): string => `'${text.replaceAll("'", String.raw`'\''`)}'`;
 
 /** The last part of a reference; empty where it is none. */
 const nameIn = (shape: object): string => ('$ref' in shape ? String(shape.$ref).split('/').at(-1)! : '');

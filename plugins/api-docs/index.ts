@@ -4,6 +4,7 @@ import { Banner, type Build, BuildInfo, byteRoute, Catalogue, definePlugin, type
 
 import { docsPage, docsStyle } from './docs-page.ts';
 import { openApi, type OpenApiDocument } from './openapi.ts';
+import { typescriptClient } from './typescript-client.ts';
 
 export default definePlugin({
   activate(ctx) {
@@ -30,6 +31,15 @@ function docRoutes(catalogue: DeclaredCatalogue, build: Build): readonly RouteDe
       summary: 'This API as an OpenAPI 3.1 document',
       produces: 'application/json; charset=utf-8',
       handle: () => JSON.stringify(document()),
+    }),
+    byteRoute({
+      method: 'GET',
+      path: '/api/v1/client.ts',
+      access: 'any',
+      devices: 'none',
+      summary: 'This API as a TypeScript client in one file, without dependencies',
+      produces: 'text/plain; charset=utf-8',
+      handle: () => typescriptClient(document()),
     }),
     byteRoute({
       method: 'GET',

@@ -1,5 +1,6 @@
 import { type Access, type DescribedRoute, errorStatus } from 'svc/sdk';
 
+import { exampleOf } from './examples.ts';
 import { failures } from './failures.ts';
 import { asSent, Named, pascal, type Schema, singular } from './named-schemas.ts';
 
@@ -13,7 +14,7 @@ export interface Operation {
   readonly 'x-svc-devices': 'none' | 'narrowed' | 'refused';
   readonly 'x-svc-plugin': string;
   readonly parameters: readonly Parameter[];
-  readonly requestBody?: { readonly required: boolean; readonly content: Readonly<Record<string, { readonly schema: Schema }>> };
+  readonly requestBody?: { readonly required: boolean; readonly content: Readonly<Record<string, { readonly schema: Schema; readonly example?: unknown }>> };
   readonly responses: Readonly<Record<string, object>>;
 }
 
@@ -23,6 +24,7 @@ export interface Parameter {
   readonly required: boolean;
   readonly description?: string;
   readonly schema: Schema;
+  readonly example?: unknown;
 }
 
 export interface OpenApiDocument {
@@ -60,7 +62,7 @@ function operation(declaration: DescribedRoute, named: Named): Operation {
     'x-svc-access': access,
     'x-svc-devices': devices,
     'x-svc-plugin': pluginId,
-    parameters: [...pathParameters(declaration), ...queryParameters(declaration)],
+    parameters: [...pathParameters(declaration), ...queryParameters(declaration)].map(withExample),
     ...(body && { requestBody: body }),
     responses: { ...success(declaration, named), ...failures(declaration, named) },
   };
@@ -110,6 +112,12 @@ function queryParameters({ kind, query }: DescribedRoute): readonly Parameter[] 
   return kind === 'list' ? [...own, ...pageParameters] : kind === 'events' ? [...own, lastEventId] : own;
 }
 
+/** What must be there has an example, and so has what its author gave one for. */
+const withExample = (parameter: Parameter): Parameter =>
+  parameter.required || 'examples' in parameter.schema ? { ...parameter, example: exampleOf(parameter.schema) } : parameter;
+
+const form = 'application/x-www-form-urlencoded';
+
 const pageParameters: readonly Parameter[] = [
   {
     name: 'limit',
@@ -123,12 +131,21 @@ const pageParameters: readonly Parameter[] = [
 
 const lastEventId: Parameter = { name: 'Last-Event-ID', in: 'header', required: false, description: 'Resume after this event', schema: { type: 'string' } };
 
-function requestBody({ kind, method, path, body, consumes }: DescribedRoute, named: Named): Operation['requestBody'] {
+function requestBody({ kind, method, path, body, consumes, query }: DescribedRoute, named: Named): Operation['requestBody'] {
   if (kind === 'bytes') {
-    return consumes && { required: false, content: Object.fromEntries(consumes.map((type) => [type, { schema: {} }])) };
+    // A protocol that takes its parameters as a form takes the same as in the address.
+    const schemaOf = (type: string): Schema => (type === form && query !== undefined ? (query as Schema) : {});
+    return consumes && { required: false, content: Object.fromEntries(consumes.map((type) => [type, { schema: schemaOf(type) }])) };
   }
-  const schema = body && named.schema(asSent(body as Schema), noun(path) + (method === 'POST' ? 'Input' : 'Change'));
-  return schema && { required: ((body as Schema).required as unknown[] | undefined)?.length !== 0, content: { 'application/json': { schema } } };
+  if (body === undefined) {
+    return undefined;
+  }
+  const sent = asSent(body as Schema);
+  const schema = named.schema(sent, noun(path) + (method === 'POST' ? 'Input' : 'Change'));
+  return {
+    required: ((body as Schema).required as unknown[] | undefined)?.length !== 0,
+    content: { 'application/json': { schema, example: exampleOf(sent) } },
+  };
 }
 
 function success(route: DescribedRoute, named: Named): Record<string, object> {
@@ -150,12 +167,14 @@ const isEmpty = (kind: DescribedRoute['kind'], status: number): boolean => statu
 
 function answerContent({ kind, path, produces, consumes, response, items }: DescribedRoute, named: Named): object | undefined {
   const json = (schema: Schema): object => ({ 'application/json': { schema } });
+  const shapeOf = (type: string): Schema =>
+    type.startsWith('text/') ? { type: 'string' } : type === 'application/json' && response ? named.schema(response as Schema, noun(path)) : {};
   switch (kind) {
     case 'events':
       return { 'text/event-stream': { schema: { type: 'string' } } };
     case 'bytes':
       // A protocol that speaks two languages answers in that of the question.
-      return Object.fromEntries(typesOf(produces!.split(';')[0]!, consumes).map((type) => [type, { schema: {} }]));
+      return Object.fromEntries(typesOf(produces!.split(';')[0]!, consumes).map((type) => [type, { schema: shapeOf(type) }]));
     case 'list':
       return json(named.schema(pageSchema(items as Schema, noun(path), named), `${noun(path)}Page`));
     default:

@@ -15,7 +15,11 @@ const Status = Type.Enum([
 ]);
 const orNull = <T extends ReturnType<typeof Type.String> | ReturnType<typeof Type.Integer>>(type: T) => Type.Union([type, Type.Null()]);
 const Instant = Type.String({ format: 'date-time' });
-const Digest = Type.String({ pattern: '^[0-9a-f]{64}$', description: 'Of what was looked at: tool, arguments and target.' });
+const Digest = Type.String({
+  pattern: '^[0-9a-f]{64}$',
+  description: 'Of what was looked at: tool, arguments and target.',
+  examples: ['9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08'],
+});
 
 const ApprovalId = Type.Object({ id: Type.String({ minLength: 1, maxLength: 64 }) });
 const Item = Type.Object({

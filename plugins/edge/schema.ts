@@ -175,7 +175,7 @@ const Insisting = {
 };
 
 export const UpgradeRequest = Type.Object({
-  url: Type.String({ minLength: 1, maxLength: 2_000, description: 'https, or an address of this manager' }),
+  url: Type.String({ minLength: 1, maxLength: 2_000, description: 'https, or an address of this manager', examples: ['https://example.org/svc-1.2.0-x64'] }),
   sha256: Sha256Hex,
   version: Type.Optional(AgentVersion),
   signature: Type.Optional(Type.String({ pattern: '^[A-Za-z0-9+/]{86}==$', description: 'Ed25519 over the 32 bytes of the sha256, base64' })),

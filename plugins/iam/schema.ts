@@ -8,7 +8,7 @@ const Timestamp = Type.String({ format: 'date-time' });
 const Id = Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER });
 const Line = { maxLength: 100, pattern: '^\\P{Cc}*$' };
 const DisplayName = Type.String({ ...Line, description: 'made from the e-mail when empty' });
-const Email = Type.String({ minLength: 3, maxLength: 300, description: 'trimmed and lower-cased; unique' });
+const Email = Type.String({ minLength: 3, maxLength: 300, description: 'trimmed and lower-cased; unique', examples: ['ada@example.org'] });
 const Password = Type.String({ minLength: shortestPassword, maxLength: longestPassword, format: 'password', description: 'not the e-mail' });
 const RoleName = Type.String({ pattern: '^[a-z][a-z0-9_-]{1,39}$', description: 'admin, user, viewer or a custom role' });
 const Status = Type.Enum(['active', 'disabled']);
@@ -133,7 +133,7 @@ export const RolePatch = Type.Object({ description: Type.Optional(Description), 
 export const Action = Type.Object({ action: Type.String(), description: Type.String(), plugin: Type.String() });
 
 export const ExplainQuery = Type.Object({
-  action: Type.String({ minLength: 1, maxLength: 100, description: 'a declared action, or admin, or any' }),
+  action: Type.String({ minLength: 1, maxLength: 100, description: 'a declared action, or admin, or any', examples: ['admin'] }),
   user_id: Type.Optional(Id),
 });
 

@@ -11,26 +11,31 @@ export const ByProvider = Type.Object({ provider: Type.String({ minLength: 1, ma
 /** The app, and what the platform adds. */
 export const CallbackQuery = Type.Record(Type.String({ maxLength: 100 }), Type.String({ maxLength: 4_000 }), { maxProperties: 20 });
 
-export const AppDraft = Type.Object({
-  provider: Type.String({ minLength: 1, maxLength: 40, description: 'feishu, slack, telegram, dingtalk, wecom, or what a plugin brings' }),
-  name: Type.String({ minLength: 1, maxLength: 100, pattern: '\\S' }),
-  app_id: Type.String({ minLength: 1, maxLength: 200, pattern: '^\\S+$' }),
-  app_secret: Secret('with which messages are sent'),
-  verify_token: Secret('that callbacks show, or with which a stream is opened'),
-  encrypt_key: Secret('with which callbacks are signed or sealed'),
-  allow_from: Type.Optional(
-    Type.Array(Type.String({ minLength: 1, maxLength: 200 }), {
-      maxItems: 500,
-      description: 'ids of senders and conversations that are answered without a linked account; * means all',
-    }),
-  ),
-  default_agent: Type.Optional(Type.Union([Type.String({ minLength: 1, maxLength: 64 }), Type.Null()])),
-  default_role: Type.Optional(Type.String({ minLength: 1, maxLength: 64, description: 'of senders without a linked account; default viewer' })),
-  locale: Type.Optional(Type.Enum(['en', 'zh'])),
-  mode: Type.Optional(Type.Enum(['callback', 'stream'], { description: 'whether the platform calls us (default), or we dial it and need no public address' })),
-  endpoint: Type.Optional(Type.String({ maxLength: 500, pattern: '^(https?://[^\\s?#]+)?$', description: 'of the API, where it is not the usual one' })),
-  enabled: Type.Optional(Type.Boolean()),
-});
+export const AppDraft = Type.Object(
+  {
+    provider: Type.String({ minLength: 1, maxLength: 40, description: 'feishu, slack, telegram, dingtalk, wecom, or what a plugin brings' }),
+    name: Type.String({ minLength: 1, maxLength: 100, pattern: '\\S' }),
+    app_id: Type.String({ minLength: 1, maxLength: 200, pattern: '^\\S+$' }),
+    app_secret: Secret('with which messages are sent'),
+    verify_token: Secret('that callbacks show, or with which a stream is opened'),
+    encrypt_key: Secret('with which callbacks are signed or sealed'),
+    allow_from: Type.Optional(
+      Type.Array(Type.String({ minLength: 1, maxLength: 200 }), {
+        maxItems: 500,
+        description: 'ids of senders and conversations that are answered without a linked account; * means all',
+      }),
+    ),
+    default_agent: Type.Optional(Type.Union([Type.String({ minLength: 1, maxLength: 64 }), Type.Null()])),
+    default_role: Type.Optional(Type.String({ minLength: 1, maxLength: 64, description: 'of senders without a linked account; default viewer' })),
+    locale: Type.Optional(Type.Enum(['en', 'zh'])),
+    mode: Type.Optional(
+      Type.Enum(['callback', 'stream'], { description: 'whether the platform calls us (default), or we dial it and need no public address' }),
+    ),
+    endpoint: Type.Optional(Type.String({ maxLength: 500, pattern: '^(https?://[^\\s?#]+)?$', description: 'of the API, where it is not the usual one' })),
+    enabled: Type.Optional(Type.Boolean()),
+  },
+  { examples: [{ provider: 'slack', name: 'on call', app_id: 'A0EXAMPLE', app_secret: 'xoxb-example', encrypt_key: 'example' }] },
+);
 export type Draft = Static<typeof AppDraft>;
 
 export const AppShown = Type.Object({

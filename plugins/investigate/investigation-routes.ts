@@ -13,7 +13,7 @@ const path = '/api/v1/investigations';
 const ofIncident = '/api/v1/alerts/incidents/{id}/investigation';
 
 const Id = Type.Object({ id: Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER }) });
-const EvidenceId = Type.Object({ ...Id.properties, evidence: Type.String({ pattern: '^E[1-9]\\d{0,5}$' }) });
+const EvidenceId = Type.Object({ ...Id.properties, evidence: Type.String({ pattern: '^E[1-9]\\d{0,5}$', examples: ['E1'] }) });
 const Shown = Type.Object({
   ...ReportItem.properties,
   markdown: Type.String({ description: 'The same for people.' }),

@@ -3,6 +3,7 @@ import type { AskingOf } from 'svc/query';
 import { Type } from 'typebox';
 
 import type { LogDriver } from './driver.ts';
+import { spoken } from './loki-shapes.ts';
 import { parametersOf } from './parameter-list.ts';
 
 export const jsonType = 'application/json; charset=UTF-8';
@@ -40,6 +41,7 @@ export const logRoutes = (driver: () => LogDriver, asking: AskingOf): readonly R
     devices: 'narrowed',
     summary: 'Lines or series of a LogQL query over a window',
     query: QueryRange,
+    response: spoken.query_range.response,
     produces: jsonType,
     timeoutMs: answerMs,
     errors: ['budget_exceeded', 'rate_limited', 'unavailable', 'upstream_error'],
@@ -53,6 +55,7 @@ export const logRoutes = (driver: () => LogDriver, asking: AskingOf): readonly R
     devices: 'narrowed',
     summary: 'Names of the labels that streams have in a window',
     query: Window,
+    response: spoken.labels.response,
     produces: jsonType,
     timeoutMs: answerMs,
     errors: ['budget_exceeded', 'rate_limited', 'unavailable', 'upstream_error'],
@@ -67,6 +70,7 @@ export const logRoutes = (driver: () => LogDriver, asking: AskingOf): readonly R
     summary: 'Values of one label in a window',
     params: LabelName,
     query: Window,
+    response: spoken.labels.response,
     produces: jsonType,
     timeoutMs: answerMs,
     errors: ['budget_exceeded', 'rate_limited', 'unavailable', 'upstream_error'],

@@ -1,14 +1,12 @@
 import { byteRoute, type ErrorWording, type RequestHeaders, type RouteDeclaration, type ShownError, SvcError } from 'svc/sdk';
-import type { AskingOf } from 'svc/query';
-import { Type } from 'typebox';
+import { type AskingOf, protocolQuery } from 'svc/query';
 
 import type { LogDriver } from './driver.ts';
 import { answerMs, jsonType, LabelName } from './log-routes.ts';
 import type { EndpointName } from './loki/endpoints.ts';
+import { spoken } from './loki-shapes.ts';
 import { formOf, parametersOf } from './parameter-list.ts';
 
-/** Loki's clients send parameters of their own; what an endpoint does not know it leaves aside, as Loki does. */
-const Anything = Type.Object({ 'match[]': Type.Optional(Type.Array(Type.String({ maxLength: 65_536 }))) }, { additionalProperties: true });
 const form = 'application/x-www-form-urlencoded';
 const formBytes = 256 * 1024;
 
@@ -47,7 +45,7 @@ const paths: readonly Path[] = [
 const common = {
   access: 'any',
   devices: 'narrowed',
-  query: Anything,
+  query: protocolQuery({}),
   produces: jsonType,
   timeoutMs: answerMs,
   wording: lokiWording,
@@ -67,6 +65,7 @@ export const lokiRoutes = (driver: () => LogDriver, asking: AskingOf): readonly 
       path: `/loki/api/v1/${path}`,
       ...(name === 'format_query' && { devices: 'none' as const }),
       summary,
+      ...spoken[name],
       handle: async ({ query, principal, headers, signal }) =>
         driver().endpoint({ name, parameters: parametersOf(query), ...(await asking(principal)), categorized: isCategorized(headers) }, signal),
     }),
@@ -78,6 +77,7 @@ export const lokiRoutes = (driver: () => LogDriver, asking: AskingOf): readonly 
             path: `/loki/api/v1/${path}`,
             ...(name === 'format_query' && { devices: 'none' as const }),
             summary: `${summary}; parameters as a form`,
+            ...spoken[name],
             consumes: [form],
             maxBodyBytes: formBytes,
             audited: false,
@@ -96,6 +96,7 @@ export const lokiRoutes = (driver: () => LogDriver, asking: AskingOf): readonly 
     method: 'GET',
     path: '/loki/api/v1/label/{name}/values',
     summary: 'Values of one label, as Loki answers it',
+    ...spoken.values,
     params: LabelName,
     handle: async ({ params, query, principal, signal }) =>
       driver().endpoint({ name: 'values', label: params.name, parameters: parametersOf(query), ...(await asking(principal)) }, signal),
@@ -105,6 +106,7 @@ export const lokiRoutes = (driver: () => LogDriver, asking: AskingOf): readonly 
     method: 'GET',
     path: '/loki/api/v1/detected_field/{name}/values',
     summary: 'Values of one field of lines, as Loki answers it',
+    ...spoken.detected_fields,
     params: LabelName,
     handle: async ({ params, query, principal, signal }) =>
       driver().endpoint({ name: 'detected_fields', label: params.name, parameters: parametersOf(query), ...(await asking(principal)) }, signal),

@@ -162,7 +162,11 @@ const againRoutes = (book: PackBook, answer: Answer): readonly RouteDeclaration[
     path: '/api/v1/marketplace/links',
     access: 'admin',
     summary: 'Install a folder of the machine of svc and follow it while its author works on it',
-    body: Type.Object({ folder: Type.String({ pattern: '^/', maxLength: 1_000 }), confirm: Type.Optional(Confirm), reason: Type.Optional(Reason) }),
+    body: Type.Object({
+      folder: Type.String({ pattern: '^/', maxLength: 1_000, examples: ['/srv/packs/mine'] }),
+      confirm: Type.Optional(Confirm),
+      reason: Type.Optional(Reason),
+    }),
     response: InstallAnswer,
     ...{ status: 201, timeoutMs: installMs },
     errors: ['conflict'],

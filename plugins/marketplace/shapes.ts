@@ -13,8 +13,8 @@ export const Reason = Type.String({ minLength: 1, maxLength: 500 });
 export const Path = Type.String({ maxLength: 400, description: 'the folder of the pack within the source' });
 
 export const WantedPack = Type.Object({
-  registry: Type.Optional(RegistryName),
-  pack_id: Type.Optional(Type.String({ minLength: 1, maxLength: 100, description: 'its name in the registry' })),
+  registry: Type.Optional(Type.String({ ...RegistryName, examples: ['shipped'] })),
+  pack_id: Type.Optional(Type.String({ minLength: 1, maxLength: 100, description: 'its name in the registry', examples: ['hello'] })),
   version: Type.Optional(Type.String({ minLength: 1, maxLength: 60 })),
   url: Type.Optional(Type.String({ minLength: 1, maxLength: 2_000 })),
   sha256: Type.Optional(Sha256),
@@ -131,7 +131,7 @@ export const RegistryShape = Type.Object({
 
 export const NewRegistry = Type.Object({
   name: RegistryName,
-  url: Type.String({ minLength: 1, maxLength: 2_000 }),
+  url: Type.String({ minLength: 1, maxLength: 2_000, examples: ['https://example.org/registry'] }),
   public_key: Type.Optional(Type.String({ maxLength: 200 })),
 });
 

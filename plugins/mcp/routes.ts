@@ -8,7 +8,11 @@ import type { McpServers, ServerStatus } from './servers.ts';
 const longestCallMs = 10 * 60_000;
 const orNull = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
 
-const Digest = Type.String({ pattern: '^[0-9a-f]{64}$', description: 'Of all that the tool says of itself.' });
+const Digest = Type.String({
+  pattern: '^[0-9a-f]{64}$',
+  description: 'Of all that the tool says of itself.',
+  examples: ['9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08'],
+});
 const Server = Type.Object({
   name: Type.String(),
   url: Type.String(),

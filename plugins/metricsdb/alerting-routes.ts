@@ -4,6 +4,7 @@ import { byteRoute, type Handle, type RouteDeclaration, SvcError, timestamp } fr
 import type { ActiveAlert, AlertingRule, AlertingRules, QueryOptions } from './contract.ts';
 import type { Driver } from './drivers/driver.ts';
 import { common, pairsOf } from './prometheus-routes.ts';
+import { AlertsAnswer, RulesAnswer, RulesQuery, TargetsAnswer, TargetsQuery } from './prometheus-shapes.ts';
 
 export interface AlertingParts {
   readonly alerting: Handle<AlertingRules>;
@@ -21,6 +22,8 @@ export const alertingRoutes = ({ alerting, driver, asking, seenBy, now }: Alerti
     path: '/prometheus/api/v1/rules',
     devices: 'narrowed',
     summary: 'Alert rules and what came of them, as Prometheus answers it',
+    query: RulesQuery,
+    response: RulesAnswer,
     handle: async ({ query, principal }) => success({ groups: groupsOf(wanted(rulesOf(alerting, await seenBy(principal)), filterOf(query))) }),
   }),
   byteRoute({
@@ -29,6 +32,7 @@ export const alertingRoutes = ({ alerting, driver, asking, seenBy, now }: Alerti
     path: '/prometheus/api/v1/alerts',
     devices: 'narrowed',
     summary: 'Alerts that are pending or firing, as Prometheus answers it',
+    response: AlertsAnswer,
     handle: async ({ principal }) => success({ alerts: rulesOf(alerting, await seenBy(principal)).flatMap(({ alerts }) => alerts.map(shownAlert)) }),
   }),
   byteRoute({
@@ -37,6 +41,8 @@ export const alertingRoutes = ({ alerting, driver, asking, seenBy, now }: Alerti
     path: '/prometheus/api/v1/targets',
     devices: 'narrowed',
     summary: 'What is scraped, as the series up tells it, as Prometheus answers it',
+    query: TargetsQuery,
+    response: TargetsAnswer,
     async handle({ query, principal, signal }) {
       const state = pairsOf(query).find(([name]) => name === 'state')?.[1] ?? 'any';
       const activeTargets = state === 'dropped' ? [] : await targetsOf(driver(), now(), { signal, ...(await asking(principal)) });

@@ -1,8 +1,9 @@
 import { byteRoute, type ErrorWording, type RouteDeclaration, type ShownError } from 'svc/sdk';
-import type { AskingOf } from 'svc/query';
+import { type AskingOf, protocolQuery } from 'svc/query';
 import { Type } from 'typebox';
 
 import { type Driver, type StatusPage, statusPages } from './drivers/driver.ts';
+import { spoken, statusShapes } from './prometheus-shapes.ts';
 import type { Asked, Endpoint, Pairs } from './thread-contract.ts';
 
 /** The thread's own deadline ends a query before this does. */
@@ -11,8 +12,6 @@ const json = 'application/json';
 const text = 'text/plain; charset=utf-8';
 const form = 'application/x-www-form-urlencoded';
 const formBytes = 256 * 1024;
-/** Clients send parameters of their own; what an endpoint does not know it leaves aside. */
-const Anything = Type.Object({}, { additionalProperties: true });
 const LabelName = Type.Object({ name: Type.String({ minLength: 1, maxLength: 1024 }) });
 
 const kinds: Readonly<Record<string, readonly [status: number, errorType: string]>> = {
@@ -37,7 +36,14 @@ export function prometheusWording({ code, status, message, kind }: ShownError): 
   return { status: shown, type: json, body: JSON.stringify({ status: 'error', errorType, error: message }) };
 }
 
-export const common = { access: 'any', query: Anything, produces: json, timeoutMs: answerMs, wording: prometheusWording, errors: ['upstream_error'] } as const;
+export const common = {
+  access: 'any',
+  query: protocolQuery({}),
+  produces: json,
+  timeoutMs: answerMs,
+  wording: prometheusWording,
+  errors: ['upstream_error'],
+} as const;
 
 const questions: readonly { readonly path: string; readonly endpoint: Endpoint; readonly summary: string; readonly post?: true }[] = [
   { path: 'query', endpoint: 'query', summary: 'A PromQL query at one instant', post: true },
@@ -67,6 +73,7 @@ export const prometheusRoutes = (driver: () => Driver, asking: AskingOf): readon
       method: 'GET',
       path: `/prometheus/api/v1/${path}`,
       summary: `${summary}, as Prometheus answers it`,
+      ...spoken[endpoint],
       ...narrowed(endpoint),
       handle: async ({ query, principal, signal }) => driver().ask({ endpoint, pairs: pairsOf(query), ...(await asking(principal)) }, signal),
     }),
@@ -77,6 +84,7 @@ export const prometheusRoutes = (driver: () => Driver, asking: AskingOf): readon
             method: 'POST',
             path: `/prometheus/api/v1/${path}`,
             summary: `${summary}, as Prometheus answers it; parameters as a form`,
+            ...spoken[endpoint],
             consumes: [form],
             maxBodyBytes: formBytes,
             audited: false,
@@ -94,6 +102,7 @@ export const prometheusRoutes = (driver: () => Driver, asking: AskingOf): readon
     path: '/prometheus/api/v1/label/{name}/values',
     summary: 'Values of one label, as Prometheus answers it',
     params: LabelName,
+    ...spoken.values,
     devices: 'narrowed',
     handle: async ({ params, query, principal, signal }) =>
       driver().ask({ endpoint: 'values', label: params.name, pairs: pairsOf(query), ...(await asking(principal)) }, signal),
@@ -105,6 +114,7 @@ export const prometheusRoutes = (driver: () => Driver, asking: AskingOf): readon
       path: `/prometheus/api/v1/status/${page}`,
       ...(page === 'buildinfo' && { devices: 'none' as const }),
       summary: pages[page],
+      response: statusShapes[page],
       handle: ({ signal }) => driver().page(page, signal),
     }),
   ),

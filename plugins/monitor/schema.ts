@@ -237,6 +237,7 @@ export const ImportQuery = Type.Object({
 
 export const GrafanaJson = Type.Record(Type.String(), Type.Unknown(), {
   description: 'a dashboard as Grafana exports it or as its API answers it',
+  examples: [{ title: 'Load', panels: [{ type: 'timeseries', title: 'Load', targets: [{ expr: 'node_load1' }] }] }],
 });
 
 export const ImportReport = Type.Object({

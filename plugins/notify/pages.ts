@@ -100,7 +100,7 @@ const itemOf = ({ labels, state, value, since }: NoticeInstances['items'][number
   more: `${state}, ${value === undefined ? '' : `${againstThreshold(value, undefined)}, `}since ${clockOf(since)}`,
 });
 
-const token = Type.Object({ token: Type.String({ maxLength: 300, pattern: '^[A-Za-z0-9_-]+\\.[A-Za-z0-9_-]+$' }) });
+const token = Type.Object({ token: Type.String({ maxLength: 300, pattern: '^[A-Za-z0-9_-]+\\.[A-Za-z0-9_-]+$', examples: ['bm8.c2ln'] }) });
 
 export const pageRoutes = (pages: Pages): readonly RouteDeclaration[] => [
   byteRoute({

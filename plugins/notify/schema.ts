@@ -27,11 +27,13 @@ export const ChannelDraft = Type.Object({
   name: Type.String({ minLength: 1, maxLength: 100, pattern: '^\\P{Cc}*$', description: 'unique' }),
   channel_type: Type.String({
     maxLength: 40,
+    examples: ['webhook'],
     description: 'webhook, feishu, slack, dingtalk, wecom, telegram, email, im, pagerduty, opsgenie, what packs and rooms add, or im_provider_1 to 5',
   }),
   endpoint: Type.String({
     minLength: 1,
     maxLength: 2_048,
+    examples: ['https://example.org/hook'],
     description:
       'the address of the hook; for telegram the chat, for email the addresses, for im an app and a conversation as im:APP/CONVERSATION, for pagerduty https://events.pagerduty.com/v2/enqueue, for opsgenie https://api.opsgenie.com; what was shown masked leaves it as it is',
   }),
@@ -88,7 +90,7 @@ export const ChannelShown = Type.Object({
   updated_at: Timestamp,
 });
 
-export const DeliveryId = Type.Object({ id: Type.String({ pattern: '^[0-9a-fA-F-]{32,36}$' }) });
+export const DeliveryId = Type.Object({ id: Type.String({ pattern: '^[0-9a-fA-F-]{32,36}$', examples: ['0e37df36-f698-11e6-8dd4-cb9ced3df976'] }) });
 const DeliveryState = Type.Enum(['queued', 'delayed', 'sent', 'folded', 'overtaken', 'failed'], {
   description:
     'delayed: could not be sent so far, and is tried again as long as its incident burns. folded: sent in a message with others. overtaken: the incident was over before it could be sent',

@@ -5,7 +5,11 @@ import type { ProcessFacts } from './loader.ts';
 import type { Acceptances, Asking } from './rights/acceptances.ts';
 
 const PackId = Type.Object({ id: Type.String({ pattern: '^[a-z][a-z0-9-]{1,40}$' }) });
-const Hash = Type.String({ pattern: '^[0-9a-f]{64}$', description: 'of the rights that are shown' });
+const Hash = Type.String({
+  pattern: '^[0-9a-f]{64}$',
+  description: 'of the rights that are shown',
+  examples: ['9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08'],
+});
 
 const Process = Type.Object(
   {

@@ -7,7 +7,7 @@ const Id = Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER });
 /** Only bounded: what is wrong with it must not be told apart from a wrong password. */
 const Login = { email: Type.String({ minLength: 1, maxLength: 320 }), password: Type.String({ minLength: 1, maxLength: 1024, format: 'password' }) };
 const Account = {
-  email: Type.String({ maxLength: 320, pattern: '^\\s*[^\\s@]+@[^\\s@]+\\s*$', description: 'trimmed and lower-cased' }),
+  email: Type.String({ maxLength: 320, pattern: '^\\s*[^\\s@]+@[^\\s@]+\\s*$', description: 'trimmed and lower-cased', examples: ['ada@example.org'] }),
   password: Type.String({ minLength: 1, maxLength: 1024, format: 'password', description: 'at least 10 characters, and not the e-mail' }),
   display_name: Type.Optional(Type.String({ minLength: 1, maxLength: 100, description: 'the e-mail up to its @ when left out' })),
 };
@@ -75,7 +75,7 @@ export const NewToken = Type.Object({
   name: Type.String({ minLength: 1, maxLength: 100, description: 'what it is for' }),
   expires_at: Type.String({ format: 'date-time', description: 'at most a year from now' }),
   actions: Type.Array(Action, { maxItems: 64, default: [], description: 'no more than you hold yourself; none of them is enough to read' }),
-  user_id: Type.Optional(Type.Integer({ minimum: 1, description: 'for whom it acts; only for the operator, who is no user' })),
+  user_id: Type.Optional(Type.Integer({ minimum: 1, description: 'for whom it acts; only for the operator, who is no user', examples: [1] })),
 });
 
 export const TokenShown = Type.Object({

@@ -44,7 +44,12 @@ export const NodeQuery = Type.Object({
   q: Type.Optional(Type.String({ minLength: 1, maxLength: 200, description: 'a part of the name' })),
 });
 
-export const NodeDraft = Type.Object({ type: AnyName, name: Title, props: Type.Optional(Props), tags: Type.Optional(Tags) });
+export const NodeDraft = Type.Object({
+  type: Type.String({ ...AnyName, examples: ['service'] }),
+  name: Title,
+  props: Type.Optional(Props),
+  tags: Type.Optional(Tags),
+});
 
 export const NodePatch = Type.Object(
   { name: Type.Optional(Title), props: Type.Optional(Props), tags: Type.Optional(Tags) },
@@ -86,7 +91,10 @@ export const RelationQuery = Type.Object({
   node_id: Type.Optional(Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER, description: 'either end' })),
 });
 
-export const RelationDraft = Type.Object({ type: AnyName, src_id: Id, dst_id: Id, props: Type.Optional(FreeProps) });
+export const RelationDraft = Type.Object(
+  { type: AnyName, src_id: Id, dst_id: Id, props: Type.Optional(FreeProps) },
+  { examples: [{ type: 'depends_on', src_id: 1, dst_id: 2 }] },
+);
 
 export const RelationPatch = Type.Object({ type: Type.Optional(AnyName), props: Type.Optional(FreeProps) }, { minProperties: 1 });
 

@@ -1,14 +1,13 @@
 import { byteRoute, type Call, type ErrorWording, type RouteDeclaration, type ShownError, SvcError } from 'svc/sdk';
-import type { AskingOf } from 'svc/query';
-import { Type } from 'typebox';
+import { type AskingOf, protocolQuery } from 'svc/query';
+import type { TObject, TSchema } from 'typebox';
 
 import type { TraceDriver } from './driver.ts';
 import { type ParameterList, parametersOf } from './tempo/parameter-list.ts';
 import type { Reader, TempoQuestion } from './tempo/question.ts';
+import { answered, asked } from './tempo-shapes.ts';
 import { answerMs, jsonType, Tag, TraceId } from './trace-routes.ts';
 
-/** Tempo's clients send parameters of their own; what an endpoint does not know it leaves aside, as Tempo does. */
-const Anything = Type.Object({}, { additionalProperties: true });
 const textType = 'text/plain; charset=utf-8';
 const protobufType = 'application/protobuf';
 
@@ -26,18 +25,24 @@ const common = {
   method: 'GET',
   access: 'any',
   devices: 'narrowed',
-  query: Anything,
+  query: protocolQuery({}),
   produces: jsonType,
   timeoutMs: answerMs,
   wording: tempoWording,
   errors: ['upstream_error'],
 } as const;
 
+interface Shapes {
+  readonly query: TObject;
+  readonly response: TSchema;
+}
+
 /** Tempo's API as far as it asks; spans come in by the data plane. */
 export function tempoRoutes(driver: () => TraceDriver, reader: Reader, asking: AskingOf): readonly RouteDeclaration[] {
-  const question = (path: string, summary: string, read: (list: ParameterList) => TempoQuestion): RouteDeclaration =>
+  const question = (path: string, summary: string, shapes: Shapes, read: (list: ParameterList) => TempoQuestion): RouteDeclaration =>
     byteRoute({
       ...common,
+      ...shapes,
       path: `/tempo/api/${path}`,
       summary,
       handle: async ({ query, principal, signal }) => driver().answer(read(parametersOf(query)), { signal, ...(await asking(principal)) }),
@@ -46,6 +51,7 @@ export function tempoRoutes(driver: () => TraceDriver, reader: Reader, asking: A
   const values = (path: string, version: 1 | 2): RouteDeclaration =>
     byteRoute({
       ...common,
+      ...(version === 1 ? { query: asked.values, response: answered.values } : { query: asked.typedValues, response: answered.typedValues }),
       path: `/tempo/api/${path}/{tag}/values`,
       summary: `Values of one tag, as version ${version} of Tempo's API answers it`,
       params: Tag,
@@ -56,6 +62,7 @@ export function tempoRoutes(driver: () => TraceDriver, reader: Reader, asking: A
   const trace = (path: string, version: 1 | 2): RouteDeclaration =>
     byteRoute({
       ...common,
+      response: version === 1 ? answered.trace : answered.wrappedTrace,
       path: `/tempo/api/${path}/{trace_id}`,
       summary: `All spans of one trace, as version ${version} of Tempo's API answers it, in JSON or protobuf`,
       params: TraceId,
@@ -74,15 +81,24 @@ export function tempoRoutes(driver: () => TraceDriver, reader: Reader, asking: A
     });
 
   return [
-    question('search', 'Newest traces that match, as Tempo answers it', (list) => reader.search(list)),
-    question('search/tags', 'Names of tags, as Tempo answers it', (list) => reader.tags(list, 1)),
-    question('v2/search/tags', 'Names of tags by scope, as Tempo answers it', (list) => reader.tags(list, 2)),
+    question('search', 'Newest traces that match, as Tempo answers it', { query: asked.search, response: answered.search }, (list) => reader.search(list)),
+    question('search/tags', 'Names of tags, as Tempo answers it', { query: asked.tags, response: answered.tags }, (list) => reader.tags(list, 1)),
+    question('v2/search/tags', 'Names of tags by scope, as Tempo answers it', { query: asked.scopedTags, response: answered.scopedTags }, (list) =>
+      reader.tags(list, 2),
+    ),
     values('search/tag', 1),
     values('v2/search/tag', 2),
     trace('traces', 1),
     trace('v2/traces', 2),
-    question('metrics/query_range', 'A metrics query over a window, as Tempo answers it', (list) => reader.range(list)),
-    question('metrics/query', 'A metrics query with one value for the whole window, as Tempo answers it', (list) => reader.instant(list)),
+    question('metrics/query_range', 'A metrics query over a window, as Tempo answers it', { query: asked.range, response: answered.metrics }, (list) =>
+      reader.range(list),
+    ),
+    question(
+      'metrics/query',
+      'A metrics query with one value for the whole window, as Tempo answers it',
+      { query: asked.instant, response: answered.metrics },
+      (list) => reader.instant(list),
+    ),
     byteRoute({ ...common, devices: 'none', path: '/tempo/api/echo', summary: 'Says echo, as Tempo does', produces: textType, handle: () => 'echo' }),
     byteRoute({
       ...common,

@@ -4,6 +4,7 @@ import { Type } from 'typebox';
 
 import type { TraceDriver } from './driver.ts';
 import { parametersOf } from './tempo/parameter-list.ts';
+import { answered } from './tempo-shapes.ts';
 import type { Reader } from './tempo/question.ts';
 
 export const jsonType = 'application/json';
@@ -41,6 +42,7 @@ export const traceRoutes = (driver: () => TraceDriver, reader: Reader, asking: A
     devices: 'narrowed',
     summary: 'Newest traces that a TraceQL query matches in a window',
     query: Search,
+    response: answered.search,
     produces: jsonType,
     timeoutMs: answerMs,
     errors: ['budget_exceeded', 'rate_limited', 'unavailable', 'upstream_error'],
@@ -54,6 +56,7 @@ export const traceRoutes = (driver: () => TraceDriver, reader: Reader, asking: A
     summary: 'Values of one tag in a window, with their types',
     params: Tag,
     query: Values,
+    response: answered.typedValues,
     produces: jsonType,
     timeoutMs: answerMs,
     errors: ['budget_exceeded', 'rate_limited', 'unavailable', 'upstream_error'],
@@ -67,6 +70,7 @@ export const traceRoutes = (driver: () => TraceDriver, reader: Reader, asking: A
     devices: 'narrowed',
     summary: 'All spans of one trace',
     params: TraceId,
+    response: answered.trace,
     produces: jsonType,
     timeoutMs: answerMs,
     errors: ['not_found', 'rate_limited', 'unavailable', 'upstream_error'],

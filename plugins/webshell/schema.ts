@@ -5,7 +5,7 @@ import { userPattern } from './frames.ts';
 const orNull = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
 const Id = Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER });
 const Timestamp = Type.String({ format: 'date-time' });
-const Fingerprint = Type.String({ pattern: '^SHA256:[A-Za-z0-9+/]{43}$' });
+const Fingerprint = Type.String({ pattern: '^SHA256:[A-Za-z0-9+/]{43}$', examples: ['SHA256:'.padEnd(50, 'A')] });
 const Digest = Type.String({ description: 'SHA-256 of the .cast.gz, in hex' });
 
 export const IdParams = Type.Object({ id: Id });

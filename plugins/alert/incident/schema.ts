@@ -99,7 +99,7 @@ export const SilenceFor = Type.Object(
   {
     hours: Type.Optional(Type.Number({ exclusiveMinimum: 0, maximum: 720 })),
     until: Type.Optional(Timestamp),
-    duration: Type.Optional(Type.String({ pattern: '^(\\d+(ms|[smhdw]))+$', maxLength: 40, description: 'such as 90m' })),
+    duration: Type.Optional(Type.String({ pattern: '^(\\d+(ms|[smhdw]))+$', maxLength: 40, description: 'such as 90m', examples: ['90m'] })),
     reason: Type.Optional(Type.String(Text)),
   },
   { description: 'exactly one of hours, until and duration; at most 720 hours' },

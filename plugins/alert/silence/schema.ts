@@ -36,7 +36,7 @@ export const SilenceDraft = Type.Object({
   matchers: Type.Array(Matcher, { minItems: 1, maxItems: 20, description: 'all of them must match' }),
   starts_at: Type.Optional(Type.String({ format: 'date-time', description: 'now, when it is not given' })),
   ends_at: Type.Optional(Timestamp),
-  duration: Type.Optional(Duration),
+  duration: Type.Optional(Type.String({ ...Duration, examples: ['2h'] })),
   recurrence: Type.Optional(Recurrence),
   reason: Type.String({ maxLength: 1_000, default: '' }),
 });

@@ -10,8 +10,15 @@ import { readTestFile, type TestFile } from './test-file.ts';
 const text = Type.String({ minLength: 1, maxLength: 2_000_000 });
 
 const RuleTestBody = Type.Object({
-  content: Type.String({ ...text, description: 'a file of rule tests as Prometheus reads it; its rule_files are taken from files' }),
-  files: Type.Array(Type.Object({ name: Type.String({ minLength: 1, maxLength: 1_000 }), content: text }), { maxItems: 100 }),
+  content: Type.String({
+    ...text,
+    description: 'a file of rule tests as Prometheus reads it; its rule_files are taken from files',
+    examples: ['rule_files: [rules.yml]\ntests:\n- input_series: [{series: up, values: 1x5}]\n'],
+  }),
+  files: Type.Array(Type.Object({ name: Type.String({ minLength: 1, maxLength: 1_000 }), content: text }), {
+    maxItems: 100,
+    examples: [[{ name: 'rules.yml', content: 'groups: []\n' }]],
+  }),
 });
 
 const Lines = Type.Array(Type.String());

@@ -42,7 +42,7 @@ export const DocEdit = Type.Object({
   adopt: Type.Optional(Type.Boolean({ description: 'makes a document of the vault your own; no sync touches it any more' })),
 });
 export const Move = Type.Object({ path: Path });
-export const FolderMove = Type.Object({ from: Path, to: Path });
+export const FolderMove = Type.Object({ from: Path, to: Path }, { examples: [{ from: 'runbooks/db', to: 'runbooks/database' }] });
 export const FolderMoved = Type.Object({ from: Type.String(), to: Type.String(), documents: Type.Integer() });
 
 export const DocItem = Type.Object({

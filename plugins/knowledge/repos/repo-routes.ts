@@ -18,7 +18,7 @@ const Branch = Type.String({
 });
 
 const Draft = Type.Object({
-  url: Type.String({ minLength: 1, maxLength: 2_000, description: 'https://…, ssh://… or git@host:path' }),
+  url: Type.String({ minLength: 1, maxLength: 2_000, description: 'https://…, ssh://… or git@host:path', examples: ['https://example.org/runbooks.git'] }),
   branch: Type.Optional(Branch),
   path_prefix: Type.Optional(Type.String({ minLength: 1, maxLength: 400, description: 'only this folder of the repository; default: all of it' })),
   mount: Type.Optional(Type.String({ minLength: 1, maxLength: 200, description: 'the folder of its documents here; default: repos/ and its name' })),

@@ -10,6 +10,7 @@ export * from './labels.ts';
 export * from './long-lists.ts';
 export * from './matcher.ts';
 export * from './numbers.ts';
+export * from './protocol-query.ts';
 export * from './query-error.ts';
 export * from './query-runner.ts';
 export * from './regex.ts';

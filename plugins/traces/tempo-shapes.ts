@@ -1,0 +1,73 @@
+import { protocolParameter, protocolQuery } from 'svc/query';
+import { Type } from 'typebox';
+
+const window = {
+  start: protocolParameter('begin of the window: seconds, nanoseconds or RFC 3339', '1700000000'),
+  end: protocolParameter('end of the window; by default now', '1700000600'),
+};
+const filter = protocolParameter('TraceQL filter: values of other spans do not count', '{ status = error }');
+const q = protocolParameter('TraceQL of a metric', '{} | rate()');
+const limit = protocolParameter('most answers', '20');
+const scope = protocolParameter('resource, span, event, link, instrumentation or intrinsic', 'span');
+
+/** What each question of Tempo's API reads. */
+export const asked = {
+  search: protocolQuery({
+    ...window,
+    q: protocolParameter('TraceQL', '{ status = error }'),
+    tags: protocolParameter('instead of TraceQL: keys and values as logfmt'),
+    minDuration: protocolParameter('with tags: shortest span, such as 50ms'),
+    maxDuration: protocolParameter('with tags: longest span'),
+    limit,
+    spss: protocolParameter('most spans shown of each set that matched, 3 by default', '3'),
+  }),
+  tags: protocolQuery({ ...window, scope }),
+  scopedTags: protocolQuery({ ...window, q: filter, scope }),
+  values: protocolQuery({ ...window, limit }),
+  typedValues: protocolQuery({ ...window, q: filter, limit }),
+  range: protocolQuery({
+    ...window,
+    q,
+    step: protocolParameter('distance of the points: seconds or a duration', '1m'),
+    exemplars: protocolParameter('most exemplars, 100 by default', '100'),
+  }),
+  instant: protocolQuery({ ...window, q }),
+} as const;
+
+const told = {
+  status: Type.Optional(Type.Literal('PARTIAL', { description: 'some of the store could not be read' })),
+  message: Type.Optional(Type.String()),
+  warnings: Type.Optional(Type.Array(Type.String(), { description: 'what the answer misses, such as damaged parts of the store' })),
+};
+const Attribute = Type.Object({ key: Type.String(), value: Type.Record(Type.String(), Type.Unknown()) });
+const Spanset = Type.Object({
+  spans: Type.Array(Type.Object({ spanID: Type.String(), startTimeUnixNano: Type.String(), durationNanos: Type.String() })),
+  matched: Type.Integer(),
+});
+const Found = Type.Object({
+  traceID: Type.String(),
+  rootServiceName: Type.Optional(Type.String()),
+  rootTraceName: Type.Optional(Type.String()),
+  startTimeUnixNano: Type.String(),
+  durationMs: Type.Optional(Type.Number()),
+  spanSets: Type.Optional(Type.Array(Spanset)),
+});
+const Series = Type.Object({
+  labels: Type.Array(Attribute),
+  samples: Type.Optional(Type.Array(Type.Object({ timestampMs: Type.String(), value: Type.Optional(Type.Unknown()) }))),
+  value: Type.Optional(Type.Unknown({ description: 'of an instant: the one value' })),
+  promLabels: Type.String(),
+});
+const Batch = Type.Object({ resource: Type.Unknown(), scopeSpans: Type.Array(Type.Unknown()) });
+
+/** What each of them answers with. */
+export const answered = {
+  search: Type.Object({ traces: Type.Array(Found), metrics: Type.Record(Type.String(), Type.Unknown()), ...told }),
+  tags: Type.Object({ tagNames: Type.Array(Type.String()), ...told }),
+  scopedTags: Type.Object({ scopes: Type.Array(Type.Object({ name: Type.String(), tags: Type.Array(Type.String()) })), ...told }),
+  values: Type.Object({ tagValues: Type.Array(Type.String()), ...told }),
+  typedValues: Type.Object({ tagValues: Type.Array(Type.Object({ type: Type.String(), value: Type.String() })), ...told }),
+  metrics: Type.Object({ series: Type.Array(Series), metrics: Type.Optional(Type.Unknown()), ...told }),
+  trace: Type.Object({ batches: Type.Array(Batch), ...told }),
+  wrappedTrace: Type.Object({ trace: Type.Object({ resourceSpans: Type.Optional(Type.Array(Batch)) }), ...told }),
+} as const;
