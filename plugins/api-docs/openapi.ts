@@ -89,8 +89,8 @@ const isForMachines = (access: Access): boolean => access === 'machine' || (type
 
 /** `getApiV1PluginsById`: stable, so that generated clients keep their names. */
 function operationId(method: string, path: string): string {
-  const words = segmentsOf(path).map(({ name, isParam }) => (isParam ? `by-${name}` : name));
-  return method.toLowerCase() + words.map((word) => word.replace(/(^|[^A-Za-z0-9]+)([A-Za-z0-9])/g, (_, __, first: string) => first.toUpperCase())).join('');
+  const words = segmentsOf(path).flatMap(({ name, isParam }) => `${isParam ? 'by-' : ''}${name}`.split(/[^A-Za-z0-9]+/));
+  return method.toLowerCase() + words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join('');
 }
 
 function pathParameters({ path, params }: DescribedRoute): readonly Parameter[] {

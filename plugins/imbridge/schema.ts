@@ -34,7 +34,7 @@ export const AppDraft = Type.Object(
     endpoint: Type.Optional(Type.String({ maxLength: 500, pattern: '^(https?://[^\\s?#]+)?$', description: 'of the API, where it is not the usual one' })),
     enabled: Type.Optional(Type.Boolean()),
   },
-  { examples: [{ provider: 'slack', name: 'on call', app_id: 'A0EXAMPLE', app_secret: 'xoxb-example', encrypt_key: 'example' }] },
+  { examples: [{ provider: 'slack', name: 'on call', app_id: 'A0EXAMPLE', app_secret: 'xoxb-1-2-example', encrypt_key: 'example' }] },
 );
 export type Draft = Static<typeof AppDraft>;
 

@@ -14,7 +14,7 @@ const Instant = (what: string) => Type.Optional(Type.String({ maxLength: 64, des
 const Query = Type.Optional(Type.String({ maxLength: 65_536, description: 'stream selector whose labels are asked for' }));
 
 const QueryRange = Type.Object({
-  query: Type.String({ maxLength: 65_536, description: 'LogQL' }),
+  query: Type.String({ maxLength: 65_536, description: 'LogQL', examples: ['{job=~".+"}'] }),
   start: Instant('first instant of the window, by default an hour before its end'),
   end: Instant('end of the window, not included; by default now'),
   since: Type.Optional(Type.String({ maxLength: 40, description: 'length of the window instead of a start' })),

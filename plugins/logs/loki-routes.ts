@@ -4,7 +4,7 @@ import { type AskingOf, protocolQuery } from 'svc/query';
 import type { LogDriver } from './driver.ts';
 import { answerMs, jsonType, LabelName } from './log-routes.ts';
 import type { EndpointName } from './loki/endpoints.ts';
-import { spoken } from './loki-shapes.ts';
+import { buildInfo, spoken } from './loki-shapes.ts';
 import { formOf, parametersOf } from './parameter-list.ts';
 
 const form = 'application/x-www-form-urlencoded';
@@ -132,6 +132,7 @@ export const lokiRoutes = (driver: () => LogDriver, asking: AskingOf): readonly 
     path: '/loki/api/v1/status/buildinfo',
     devices: 'none',
     summary: 'Which API this speaks, as Loki answers it',
+    response: buildInfo,
     handle: () => JSON.stringify({ version: '3.4.0', revision: '', branch: '', buildUser: '', buildDate: '', goVersion: '' }),
   }),
 ];

@@ -58,6 +58,8 @@ interface Spoken {
   readonly response: TSchema;
 }
 
+export const buildInfo = Type.Object({ version: Type.String(), revision: Type.String() });
+
 /** What each question of Loki's API reads and answers with. */
 export const spoken: Readonly<Record<EndpointName, Spoken>> = {
   query: {

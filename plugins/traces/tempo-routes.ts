@@ -105,6 +105,7 @@ export function tempoRoutes(driver: () => TraceDriver, reader: Reader, asking: A
       path: '/tempo/api/status/buildinfo',
       devices: 'none',
       summary: 'Which API this speaks, as Tempo answers it',
+      response: answered.buildInfo,
       handle: () => JSON.stringify({ version: '2.10.8', revision: '', branch: '', buildUser: '', buildDate: '', goVersion: '' }),
     }),
     byteRoute({

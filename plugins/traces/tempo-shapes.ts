@@ -62,6 +62,7 @@ const Batch = Type.Object({ resource: Type.Unknown(), scopeSpans: Type.Array(Typ
 
 /** What each of them answers with. */
 export const answered = {
+  buildInfo: Type.Object({ version: Type.String(), revision: Type.String() }),
   search: Type.Object({ traces: Type.Array(Found), metrics: Type.Record(Type.String(), Type.Unknown()), ...told }),
   tags: Type.Object({ tagNames: Type.Array(Type.String()), ...told }),
   scopedTags: Type.Object({ scopes: Type.Array(Type.Object({ name: Type.String(), tags: Type.Array(Type.String()) })), ...told }),

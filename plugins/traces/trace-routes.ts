@@ -30,7 +30,14 @@ const Search = Type.Object({
 
 const Values = Type.Object({ ...window, q: Text('TraceQL filter: values of other spans do not count', 65_536), limit });
 
-export const TraceId = Type.Object({ trace_id: Type.String({ minLength: 1, maxLength: 64, description: 'hexadecimal; zeros at its front may be left out' }) });
+export const TraceId = Type.Object({
+  trace_id: Type.String({
+    minLength: 1,
+    maxLength: 64,
+    description: 'hexadecimal; zeros at its front may be left out',
+    examples: ['4bf92f3577b34da6a3ce929d0e0e4736'],
+  }),
+});
 export const Tag = Type.Object({ tag: Type.String({ minLength: 1, maxLength: 1024, description: 'such as resource.service.name, .http.method or status' }) });
 
 /** What the API itself offers; answers are Tempo's, errors are svc's. */

@@ -14,7 +14,7 @@ const keysOf: Readonly<Record<RouteDeclaration['kind'], readonly (keyof RouteDec
   json: [...ofEach, ...withBody, 'body', 'response', 'status', 'unwritten'],
   list: [...ofEach, 'timeoutMs', 'items'],
   events: [...ofEach, ...withBody, 'body', 'headers'],
-  bytes: [...ofEach, ...withBody, 'consumes', 'streamed', 'admit', 'produces', 'status'],
+  bytes: [...ofEach, ...withBody, 'consumes', 'streamed', 'admit', 'produces', 'response', 'status'],
   socket: [...ofEach, 'protocols', 'maxMessageBytes', 'heartbeat', 'authority', 'knock'],
 };
 
