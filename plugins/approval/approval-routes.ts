@@ -64,7 +64,10 @@ const Filter = Type.Object({
 const Approve = Type.Object({ args_sha256: Digest, comment: Type.Optional(Type.String({ maxLength: 2_000 })) });
 const Deny = Type.Object({ args_sha256: Digest, reason: Type.String({ minLength: 1, maxLength: 2_000 }) });
 
-const errors = ['not_found', 'forbidden', 'conflict'] as const;
+const decided = {
+  ...{ method: 'POST', access: 'any', devices: 'narrowed', params: ApprovalId, response: Detail, status: 200 },
+  errors: ['not_found', 'forbidden', 'conflict'],
+} as const;
 
 export function approvalRoutes(store: ApprovalStore, decisions: Decisions, viewerOf: (principal: Principal) => Promise<Viewer>): readonly RouteDeclaration[] {
   const detailOf = async (row: RequestRow, principal: Principal) =>
@@ -98,18 +101,12 @@ export function approvalRoutes(store: ApprovalStore, decisions: Decisions, viewe
       handle: async ({ params, principal }) => await detailOf(await required(store, params.id, await viewerOf(principal)), principal),
     }),
     route({
-      method: 'POST',
+      ...decided,
       path: `${path}/{id}/approve`,
-      access: 'any',
-      devices: 'narrowed',
       summary: 'Sign what was looked at',
       description:
         'A change takes one signature, of who asked for it or of a holder of approval:sign. What is dangerous takes two different people, each with approval:sign.',
-      params: ApprovalId,
       body: Approve,
-      response: Detail,
-      status: 200,
-      errors,
       async handle({ params, body: { args_sha256, comment = '' }, principal, ip, note }) {
         const row = await decisions.approve(params.id, { principal, ip, args_sha256, comment });
         note({ resourceType: 'approval', resourceId: row.id, after: { status: row.status, args_sha256, tool: row.tool } });
@@ -117,16 +114,10 @@ export function approvalRoutes(store: ApprovalStore, decisions: Decisions, viewe
       },
     }),
     route({
-      method: 'POST',
+      ...decided,
       path: `${path}/{id}/deny`,
-      access: 'any',
-      devices: 'narrowed',
       summary: 'Refuse it; one refusal ends it, and the reason goes back to who asked',
-      params: ApprovalId,
       body: Deny,
-      response: Detail,
-      status: 200,
-      errors,
       async handle({ params, body: { args_sha256, reason }, principal, ip, note }) {
         const row = await decisions.deny(params.id, { principal, ip, args_sha256, comment: reason });
         note({ resourceType: 'approval', resourceId: row.id, after: { status: row.status, args_sha256, tool: row.tool, reason } });
@@ -134,15 +125,9 @@ export function approvalRoutes(store: ApprovalStore, decisions: Decisions, viewe
       },
     }),
     route({
-      method: 'POST',
+      ...decided,
       path: `${path}/{id}/cancel`,
-      access: 'any',
-      devices: 'narrowed',
       summary: 'Take it back, by who asked for it or an administrator',
-      params: ApprovalId,
-      response: Detail,
-      status: 200,
-      errors,
       async handle({ params, principal, note }) {
         const row = await decisions.cancel(params.id, principal);
         note({ resourceType: 'approval', resourceId: row.id, after: { status: row.status, tool: row.tool } });

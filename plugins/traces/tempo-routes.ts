@@ -5,7 +5,7 @@ import type { TObject, TSchema } from 'typebox';
 import type { TraceDriver } from './driver.ts';
 import { type ParameterList, parametersOf } from './tempo/parameter-list.ts';
 import type { Reader, TempoQuestion } from './tempo/question.ts';
-import { answered, asked } from './tempo-shapes.ts';
+import { answered, spoken } from './tempo-shapes.ts';
 import { answerMs, jsonType, Tag, TraceId } from './trace-routes.ts';
 
 const textType = 'text/plain; charset=utf-8';
@@ -44,14 +44,14 @@ export function tempoRoutes(driver: () => TraceDriver, reader: Reader, asking: A
       ...common,
       ...shapes,
       path: `/tempo/api/${path}`,
-      summary,
+      summary: `${summary}, as Tempo answers it`,
       handle: async ({ query, principal, signal }) => driver().answer(read(parametersOf(query)), { signal, ...(await asking(principal)) }),
     });
 
   const values = (path: string, version: 1 | 2): RouteDeclaration =>
     byteRoute({
       ...common,
-      ...(version === 1 ? { query: asked.values, response: answered.values } : { query: asked.typedValues, response: answered.typedValues }),
+      ...(version === 1 ? spoken.values : spoken.typedValues),
       path: `/tempo/api/${path}/{tag}/values`,
       summary: `Values of one tag, as version ${version} of Tempo's API answers it`,
       params: Tag,
@@ -81,24 +81,15 @@ export function tempoRoutes(driver: () => TraceDriver, reader: Reader, asking: A
     });
 
   return [
-    question('search', 'Newest traces that match, as Tempo answers it', { query: asked.search, response: answered.search }, (list) => reader.search(list)),
-    question('search/tags', 'Names of tags, as Tempo answers it', { query: asked.tags, response: answered.tags }, (list) => reader.tags(list, 1)),
-    question('v2/search/tags', 'Names of tags by scope, as Tempo answers it', { query: asked.scopedTags, response: answered.scopedTags }, (list) =>
-      reader.tags(list, 2),
-    ),
+    question('search', 'Newest traces that match', spoken.search, (list) => reader.search(list)),
+    question('search/tags', 'Names of tags', spoken.tags, (list) => reader.tags(list, 1)),
+    question('v2/search/tags', 'Names of tags by scope', spoken.scopedTags, (list) => reader.tags(list, 2)),
     values('search/tag', 1),
     values('v2/search/tag', 2),
     trace('traces', 1),
     trace('v2/traces', 2),
-    question('metrics/query_range', 'A metrics query over a window, as Tempo answers it', { query: asked.range, response: answered.metrics }, (list) =>
-      reader.range(list),
-    ),
-    question(
-      'metrics/query',
-      'A metrics query with one value for the whole window, as Tempo answers it',
-      { query: asked.instant, response: answered.metrics },
-      (list) => reader.instant(list),
-    ),
+    question('metrics/query_range', 'A metrics query over a window', spoken.range, (list) => reader.range(list)),
+    question('metrics/query', 'A metrics query with one value for the whole window', spoken.instant, (list) => reader.instant(list)),
     byteRoute({ ...common, devices: 'none', path: '/tempo/api/echo', summary: 'Says echo, as Tempo does', produces: textType, handle: () => 'echo' }),
     byteRoute({
       ...common,

@@ -11,7 +11,7 @@ const limit = protocolParameter('most answers', '20');
 const scope = protocolParameter('resource, span, event, link, instrumentation or intrinsic', 'span');
 
 /** What each question of Tempo's API reads. */
-export const asked = {
+const asked = {
   search: protocolQuery({
     ...window,
     q: protocolParameter('TraceQL', '{ status = error }'),
@@ -71,4 +71,15 @@ export const answered = {
   metrics: Type.Object({ series: Type.Array(Series), metrics: Type.Optional(Type.Unknown()), ...told }),
   trace: Type.Object({ batches: Type.Array(Batch), ...told }),
   wrappedTrace: Type.Object({ trace: Type.Object({ resourceSpans: Type.Optional(Type.Array(Batch)) }), ...told }),
+} as const;
+
+/** Both, of each question. */
+export const spoken = {
+  search: { query: asked.search, response: answered.search },
+  tags: { query: asked.tags, response: answered.tags },
+  scopedTags: { query: asked.scopedTags, response: answered.scopedTags },
+  values: { query: asked.values, response: answered.values },
+  typedValues: { query: asked.typedValues, response: answered.typedValues },
+  range: { query: asked.range, response: answered.metrics },
+  instant: { query: asked.instant, response: answered.metrics },
 } as const;

@@ -4,12 +4,13 @@ import { MutedItem, SilenceDraft, SilenceId, SilenceItem, SilencePreview, Silenc
 import type { Silences } from './silences.ts';
 
 const path = '/api/v1/alerts/silences';
+const read = { access: 'any', devices: 'narrowed' } as const;
+const written = { access: 'alert:silence', devices: 'narrowed' } as const;
 
 export const silenceRoutes = (silences: Silences): readonly RouteDeclaration[] => [
   listRoute({
     path,
-    access: 'any',
-    devices: 'narrowed',
+    ...read,
     summary: 'List silences by label and maintenance windows, newest first',
     query: SilenceQuery,
     items: SilenceItem,
@@ -18,8 +19,7 @@ export const silenceRoutes = (silences: Silences): readonly RouteDeclaration[] =
   route({
     method: 'POST',
     path,
-    access: 'alert:silence',
-    devices: 'narrowed',
+    ...written,
     summary: 'Mute incidents by their labels, for a time or in a recurring window',
     description: 'They fire and are recorded all the same, but no notification is sent. For what still fires at the end it is sent then.',
     body: SilenceDraft,
@@ -31,8 +31,7 @@ export const silenceRoutes = (silences: Silences): readonly RouteDeclaration[] =
   route({
     method: 'GET',
     path: `${path}/{id}`,
-    access: 'any',
-    devices: 'narrowed',
+    ...read,
     summary: 'One silence',
     params: SilenceId,
     response: SilenceItem,
@@ -42,8 +41,7 @@ export const silenceRoutes = (silences: Silences): readonly RouteDeclaration[] =
   route({
     method: 'PUT',
     path: `${path}/{id}`,
-    access: 'alert:silence',
-    devices: 'narrowed',
+    ...written,
     summary: 'Replace a silence that has not ended',
     description: 'Without starts_at it goes on from where it began.',
     params: SilenceId,
@@ -56,8 +54,7 @@ export const silenceRoutes = (silences: Silences): readonly RouteDeclaration[] =
   route({
     method: 'POST',
     path: `${path}/preview`,
-    access: 'any',
-    devices: 'narrowed',
+    ...read,
     summary: 'What a silence would mute now, and would have muted within the last 24 hours',
     body: SilenceDraft,
     response: SilencePreview,
@@ -67,8 +64,7 @@ export const silenceRoutes = (silences: Silences): readonly RouteDeclaration[] =
   }),
   listRoute({
     path: `${path}/{id}/muted`,
-    access: 'any',
-    devices: 'narrowed',
+    ...read,
     summary: 'The instances that a silence mutes now',
     params: SilenceId,
     items: MutedItem,
@@ -78,8 +74,7 @@ export const silenceRoutes = (silences: Silences): readonly RouteDeclaration[] =
   route({
     method: 'DELETE',
     path: `${path}/{id}`,
-    access: 'alert:silence',
-    devices: 'narrowed',
+    ...written,
     summary: 'End a silence now; it stays listed as expired',
     params: SilenceId,
     action: 'silence:expire',
