@@ -1,6 +1,5 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
-
 import { type Kysely, type QueryResult, type RawBuilder, sql } from 'kysely';
+import { nextTurn } from 'svc/flow';
 
 import type { Instance } from '../evaluator/instance.ts';
 import type { Incident } from './incident.ts';

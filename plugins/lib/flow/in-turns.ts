@@ -1,4 +1,7 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setImmediate } from 'node:timers/promises';
+
+/** Requests that wait have their turn. */
+export const nextTurn = (): Promise<void> => setImmediate();
 
 /** So many before requests have their turn. */
 const mostAtOnce = 200;
