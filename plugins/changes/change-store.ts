@@ -1,5 +1,5 @@
 import { type Kysely, type SelectQueryBuilder, sql } from 'kysely';
-import { idTexts, type SeenDevices } from 'svc/query';
+import { type DeviceScope, idTexts, type SeenDevices } from 'svc/query';
 import type { Page, PageRequest } from 'svc/sdk';
 
 import type { Change, ChangeDraft, ChangeKind, ChangesNear } from './contract.ts';
@@ -66,9 +66,7 @@ export class ChangeStore {
 
   /** Who sees some devices alone is told of what is of these: what names none may be of any. */
   async page(filter: ChangeFilter, { limit, after }: PageRequest, seen: SeenDevices): Promise<Page<Change>> {
-    const matching = filtered(this.#db.selectFrom('changes_feed'), filter).$if(seen !== undefined, (query) =>
-      query.where(sql<boolean>`device_id in (select value from json_each(${idTexts(seen!)}))`),
-    );
+    const matching = filtered(this.#db.selectFrom('changes_feed'), filter).$if(seen !== undefined, (query) => query.where(ofSeen(seen!)));
     const rows = await matching
       .selectAll()
       .$if(after !== undefined, (query) => query.where(sql<boolean>`(at, id) < (${after![0]}, ${after![1]})`))
@@ -81,13 +79,14 @@ export class ChangeStore {
     return { items: rows.slice(0, limit).map(changeOf), total, next: rows.length > limit && last !== undefined ? [last.at, last.id] : undefined };
   }
 
-  async near({ start, end, device_ids: devices, services, limit = 200 }: ChangesNear): Promise<readonly Change[]> {
+  async near({ start, end, device_ids: devices, services, limit = 200 }: ChangesNear, seen: SeenDevices): Promise<readonly Change[]> {
     const places = devices !== undefined || services !== undefined;
     const rows = await this.#db
       .selectFrom('changes_feed')
       .selectAll()
       .where('at', '>=', start)
       .where('at', '<', end)
+      .$if(seen !== undefined, (query) => query.where(ofSeen(seen!)))
       .$if(places, (query) =>
         query.where((is) =>
           is.or([
@@ -131,6 +130,8 @@ export class ChangeStore {
       on conflict (key) do update set value = excluded.value, at = excluded.at`.execute(this.#db);
   }
 }
+
+const ofSeen = (scope: DeviceScope) => sql<boolean>`device_id in (select value from json_each(${idTexts(scope)}))`;
 
 const changeOf = ({ noted_at: _noted, ...row }: ChangeRow): Change => ({
   ...row,

@@ -1,3 +1,4 @@
+import type { SeenDevices } from 'svc/query';
 import { defineEvent, defineService } from 'svc/sdk';
 
 export const changeKinds = [
@@ -42,8 +43,8 @@ export interface ChangesNear {
 }
 
 export interface ChangeFeed {
-  /** Newest first. */
-  near(asked: ChangesNear): Promise<readonly Change[]>;
+  /** Newest first; who sees some devices alone is told of what is of these. */
+  near(asked: ChangesNear, seen: SeenDevices): Promise<readonly Change[]>;
   note(draft: ChangeDraft): Promise<void>;
 }
 

@@ -24,9 +24,8 @@ export class Feed implements ChangeFeed {
     this.#read = new ChangeStore(parts.tables.read);
   }
 
-  /** For the house itself. */
-  near(asked: ChangesNear): Promise<readonly Change[]> {
-    return this.#read.near(asked);
+  near(asked: ChangesNear, seen: SeenDevices): Promise<readonly Change[]> {
+    return this.#read.near(asked, seen);
   }
 
   page(filter: ChangeFilter, page: PageRequest, seen: SeenDevices): Promise<Page<Change>> {

@@ -1,5 +1,5 @@
 import type { Tables } from 'svc/sdk';
-import type { DeviceScope, ScopeSource } from 'svc/query';
+import { type DeviceScope, deviceScope, type ScopeSource } from 'svc/query';
 
 import { type DeviceFilter, deviceStore } from './device-store.ts';
 import type { DeviceTables } from './tables.ts';
@@ -41,9 +41,7 @@ export class Scopes implements ScopeSource {
   async #find(selectors: readonly string[]): Promise<DeviceScope> {
     const store = deviceStore(this.#tables.read);
     const found = await Promise.all(selectors.map((selector) => store.fitting(filterOf(selector))));
-    const ids = new Set(found.flat().toSorted((a, b) => a - b));
-    // Ids begin at 1; a matcher of nothing would fit whatever has no device.
-    return { ids, enforce: [{ name: 'device_id', op: '=~', value: ids.size === 0 ? '0' : [...ids].join('|') }] };
+    return deviceScope(found.flat());
   }
 }
 

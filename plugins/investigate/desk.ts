@@ -1,4 +1,5 @@
 import { SlidingCounter } from 'svc/flow';
+import { idTexts, type SeenDevices } from 'svc/query';
 import { type Clock, type Counter, type Logger, messageOf, type Principal, type Scope, type Settings, SvcError, type Tables, timestamp } from 'svc/sdk';
 
 import type { Incidents, IncidentView } from '../alert/contract.ts';
@@ -74,13 +75,18 @@ export class Desk {
   }
 
   /** A person, or another room in their name, asks for one. */
-  async start(incidentId: number, { key, name }: Asker): Promise<InvestigationState> {
+  async start(incidentId: number, { key, name }: Asker, seen: SeenDevices): Promise<InvestigationState> {
     const { tables, incidents, clock } = this.#parts;
-    const incident = await incidents.get(incidentId, undefined);
+    const incident = await incidents.get(incidentId, seen);
     if (incident === undefined) {
       throw new SvcError('not_found', `there is no incident ${incidentId}`);
     }
-    const open = await this.#store.newest(incidentId);
+    if (seen !== undefined && incident.scope_type !== 'host') {
+      throw new SvcError('forbidden', `incident ${incidentId} is of a rule that is not about single hosts; ask an administrator`, {
+        reason: 'investigate.not_of_one_device',
+      });
+    }
+    const open = await this.#store.newest(incidentId, seen);
     if (open?.status === 'pending' || open?.status === 'running') {
       return stateOf(open);
     }
@@ -93,7 +99,9 @@ export class Desk {
           retryAfterSeconds: 60,
         });
       }
-      return (await store.insert({ ...aboutOf(incident, clock.now()), started_by: 'person', asked_by: name })) ?? (await store.newest(incidentId));
+      const devices = seen === undefined ? null : idTexts(seen);
+      const run = { ...aboutOf(incident, clock.now()), started_by: 'person', asked_by: name, devices } as const;
+      return (await store.insert(run)) ?? (await store.newest(incidentId, seen));
     });
     this.pump();
     return stateOf(row!);
@@ -158,7 +166,7 @@ export class Desk {
     const { incidents, clock } = this.#parts;
     const since = clock.now() - hourMs;
     for (const incident of await incidents.list({ status: ['open', 'acknowledged'], limit: 200 }, undefined)) {
-      if (Date.parse(incident.fired_at) >= since && (await this.#store.newest(incident.id)) === undefined) {
+      if (Date.parse(incident.fired_at) >= since && (await this.#store.newest(incident.id, undefined)) === undefined) {
         await this.offer(incident).catch(() => undefined);
       }
     }
@@ -220,7 +228,7 @@ export class Desk {
     if (ofRule < perRule && all < inAll && !full) {
       return undefined;
     }
-    const others = (await store.around(Date.parse(incident.fired_at), hourMs, incident.id)).filter(({ status }) => status !== 'skipped');
+    const others = (await store.around(Date.parse(incident.fired_at), hourMs, incident.id, undefined)).filter(({ status }) => status !== 'skipped');
     const same = others.filter(({ rule_key: rule }) => rule === incident.rule_key);
     const named = (same.length > 0 ? same : others).slice(-3).map(({ incident_id: id }) => id);
     const why = full

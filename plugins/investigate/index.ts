@@ -1,4 +1,4 @@
-import { parseDuration } from 'svc/query';
+import { DeviceScopes, parseDuration, type SeenBy, seenBy, type SeenDevices } from 'svc/query';
 import { BuildInfo, defineEvent, definePlugin, defineService, type Handle, type PluginContext, type Tables, type ToolSkill, toolSkill } from 'svc/sdk';
 import { Type } from 'typebox';
 
@@ -63,8 +63,11 @@ export default definePlugin({
     const checks = ctx.extend.open(HostChecks);
     const fetchers = ctx.extend.open(Fetchers);
     const fetchersOf = () => new Map(fetchers.list().map(({ id, value }) => [id, value]));
-    const own = ownSources(ctx);
-    const sources = (): ReadonlyMap<string, EvidenceSource> => new Map<string, EvidenceSource>([...fetchersOf(), ...own]);
+    const sees = seenBy(services.maybe(DeviceScopes));
+    const stores = storesOf(ctx);
+    // What other rooms bring may be of any device.
+    const sources = (seen: SeenDevices): ReadonlyMap<string, EvidenceSource> =>
+      new Map<string, EvidenceSource>([...(seen === undefined ? fetchersOf() : []), ...ownSources(stores, seen)]);
     const surroundings = { store, incidents, log, documents: services.maybe(documentsOf) };
     const thread = ctx.threads.start('engine', 'engine-worker.ts', {}, { idleMs: 5 * 60_000 });
     const assistant = new Assistant({
@@ -74,7 +77,7 @@ export default definePlugin({
     });
     const shelf = services.maybe(shelfOf);
     const shelving = new Shelving({
-      ...{ store, shelf, log, markdown: (id) => reports.markdown(id) },
+      ...{ store, shelf, log, markdown: (id) => reports.markdown(id, undefined) },
       later: (ms, work) => void scope.timeout('reports as documents', ms, work),
     });
     shelf.onChange(() => shelving.due());
@@ -106,15 +109,15 @@ export default definePlugin({
     const reports = new Reports({ tables, incidents, investigator, files, surroundings, sources, clock });
 
     services.provide(Investigations, () => ({
-      start: (incidentId, by) => desk.start(incidentId, { name: by, key: by }),
+      start: (incidentId, by) => desk.start(incidentId, { name: by, key: by }, undefined),
       newest: async (incidentId) => {
-        const run = await store.newest(incidentId);
+        const run = await store.newest(incidentId, undefined);
         return run && stateOf(run);
       },
-      markdown: (id) => reports.markdown(id),
+      markdown: (id) => reports.markdown(id, undefined),
     }));
-    ctx.http.routes(investigationRoutes({ reports, desk, origin: () => build.publicUrl }));
-    ctx.skills.add(reportSkill(reports, desk));
+    ctx.http.routes(investigationRoutes({ reports, desk, seenBy: sees, origin: () => build.publicUrl }));
+    ctx.skills.add(reportSkill(reports, desk, sees));
     events.on(incidentFired, ({ incident }) => desk.offer(incident));
     scope.interval('take incidents that were missed', sweepMs, () => desk.sweep());
     scope.interval('remove old investigations', tidyMs, async () => {
@@ -130,17 +133,20 @@ export default definePlugin({
   },
 });
 
-const ownSources = ({ services }: PluginContext): ReadonlyMap<string, EvidenceSource> => {
-  const logs = services.maybe(logsOf);
-  return new Map<string, EvidenceSource>([
-    ['metrics', new MetricsSource(services.maybe(metricsOf))],
-    ['templates', templateSource(logs)],
-    ['logs', lineSource(logs)],
-    ['traces', traceSource(services.maybe(tracesOf))],
-    ['topology', topologySource(services.maybe(topologyOf))],
-    ['changes', changeSource(services.maybe(changesOf))],
+const storesOf = ({ services }: PluginContext) => ({
+  ...{ metrics: services.maybe(metricsOf), logs: services.maybe(logsOf), traces: services.maybe(tracesOf) },
+  ...{ topology: services.maybe(topologyOf), changes: services.maybe(changesOf) },
+});
+
+const ownSources = ({ metrics, logs, traces, topology, changes }: ReturnType<typeof storesOf>, seen: SeenDevices): ReadonlyMap<string, EvidenceSource> =>
+  new Map<string, EvidenceSource>([
+    ['metrics', new MetricsSource(metrics, seen)],
+    ['templates', templateSource(logs, seen)],
+    ['logs', lineSource(logs, seen)],
+    ['traces', traceSource(traces, seen)],
+    ['topology', topologySource(topology, seen)],
+    ['changes', changeSource(changes, seen)],
   ]);
-};
 
 /** A host is called what people call it; without the directory its number does. */
 const namesOf =
@@ -171,7 +177,7 @@ async function tidy({
   await tables.write((tx) => new RunStore(tx).removeBefore(before));
 }
 
-const reportSkill = (reports: Reports, desk: Desk): ToolSkill =>
+const reportSkill = (reports: Reports, desk: Desk, sees: SeenBy): ToolSkill =>
   toolSkill({
     key: 'investigate',
     name: 'Investigate an incident',
@@ -183,9 +189,10 @@ const reportSkill = (reports: Reports, desk: Desk): ToolSkill =>
       again: Type.Boolean({ default: false, description: 'Look anew, also where there is a report.' }),
     }),
     async run({ incident_id: id, again }, { principal }) {
-      const known = await reports.ofIncident(id);
+      const seen = await sees(principal);
+      const known = await reports.ofIncident(id, seen);
       if (again || known.status === 'not_started' || known.status === 'skipped' || known.status === 'failed') {
-        const { id: run } = await desk.start(id, askerOf(principal));
+        const { id: run } = await desk.start(id, askerOf(principal), seen);
         return { started: run, note: 'It takes up to 20 s; call this again for its report.' };
       }
       const { evidence: _evidence, markdown: _markdown, ...report } = { ...known, markdown: '' };

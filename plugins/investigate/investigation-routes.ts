@@ -1,3 +1,4 @@
+import type { SeenBy } from 'svc/query';
 import { byteRoute, listRoute, route, type RouteDeclaration } from 'svc/sdk';
 import { Type } from 'typebox';
 
@@ -33,6 +34,7 @@ const Told = Type.Object({
 export interface RouteParts {
   readonly reports: Reports;
   readonly desk: Desk;
+  readonly seenBy: SeenBy;
   /** Where people reach svc. */
   readonly origin: () => string;
 }
@@ -53,21 +55,23 @@ export const investigationRoutes = (parts: RouteParts): readonly RouteDeclaratio
 type Whole = ReturnType<typeof wholeAt>;
 
 /** Below the incidents, which are another room's: what this room serves there is gone with it. */
-const incidentRoutes = ({ reports, desk }: RouteParts, whole: Whole): readonly RouteDeclaration[] => [
+const incidentRoutes = ({ reports, desk, seenBy }: RouteParts, whole: Whole): readonly RouteDeclaration[] => [
   route({
     method: 'GET',
     path: ofIncident,
     access: 'any',
+    devices: 'narrowed',
     summary: 'What is known of the cause of an incident: its newest investigation',
     params: Id,
     response: Shown,
     errors: ['not_found'],
-    handle: async ({ params }) => whole(await reports.ofIncident(params.id)),
+    handle: async ({ params, principal }) => whole(await reports.ofIncident(params.id, await seenBy(principal))),
   }),
   route({
     method: 'POST',
     path: ofIncident,
     access: 'any',
+    devices: 'narrowed',
     summary: 'Investigate an incident, or once more; earlier reports stay',
     description: 'While one waits or runs, that one is answered. It needs no model, and reads only.',
     params: Id,
@@ -76,22 +80,24 @@ const incidentRoutes = ({ reports, desk }: RouteParts, whole: Whole): readonly R
     action: 'investigation:start',
     errors: ['not_found', 'rate_limited', 'unavailable'],
     async handle({ params, principal, note }) {
-      const { id } = await desk.start(params.id, askerOf(principal));
+      const seen = await seenBy(principal);
+      const { id } = await desk.start(params.id, askerOf(principal), seen);
       note({ resourceType: 'incident', resourceId: params.id, after: { investigation_id: id } });
-      return whole(await reports.get(id));
+      return whole(await reports.get(id, seen));
     },
   }),
 ];
 
-const reportRoutes = ({ reports }: RouteParts, whole: Whole): readonly RouteDeclaration[] => [
+const reportRoutes = ({ reports, seenBy }: RouteParts, whole: Whole): readonly RouteDeclaration[] => [
   listRoute({
     path,
     access: 'any',
+    devices: 'narrowed',
     summary: 'List investigations, newest first',
     query: RunQuery,
     items: RunItem,
-    async handle({ query: { incident_id, status, rule }, page }) {
-      const { items, ...rest } = await reports.page({ incident_id, status, rule_key: rule }, page);
+    async handle({ query: { incident_id, status, rule }, page, principal }) {
+      const { items, ...rest } = await reports.page({ incident_id, status, rule_key: rule }, page, await seenBy(principal));
       return { ...rest, items: items.map(shownRun) };
     },
   }),
@@ -107,46 +113,51 @@ const reportRoutes = ({ reports }: RouteParts, whole: Whole): readonly RouteDecl
     method: 'GET',
     path: `${path}/{id}`,
     access: 'any',
+    devices: 'narrowed',
     summary: 'One investigation with its report',
     params: Id,
     response: Shown,
     errors: ['not_found'],
-    handle: async ({ params }) => whole(await reports.get(params.id)),
+    handle: async ({ params, principal }) => whole(await reports.get(params.id, await seenBy(principal))),
   }),
   byteRoute({
     method: 'GET',
     path: `${path}/{id}/markdown`,
     access: 'any',
+    devices: 'narrowed',
     summary: 'The report as markdown',
     params: Id,
     produces: 'text/markdown; charset=utf-8',
     errors: ['not_found'],
-    handle: ({ params }) => reports.markdown(params.id),
+    handle: async ({ params, principal }) => await reports.markdown(params.id, await seenBy(principal)),
   }),
   route({
     method: 'GET',
     path: `${path}/{id}/evidence/{evidence}/again`,
     access: 'any',
+    devices: 'narrowed',
     summary: 'Ask the question of a piece of evidence again, and say whether the answer is the same',
     params: EvidenceId,
     response: AgainItem,
     errors: ['not_found'],
-    handle: ({ params, signal }) => reports.again(params.id, params.evidence, signal),
+    handle: async ({ params, principal, signal }) => await reports.again(params.id, params.evidence, signal, await seenBy(principal)),
   }),
   route({
     method: 'GET',
     path: `${path}/{id}/replay`,
     access: 'any',
+    devices: 'narrowed',
     summary: 'Judge what an investigation knew with the engine of this version, and compare',
     params: Id,
     response: ReplayItem,
     errors: ['not_found'],
-    handle: ({ params }) => reports.replay(params.id),
+    handle: async ({ params, principal }) => await reports.replay(params.id, await seenBy(principal)),
   }),
   route({
     method: 'POST',
     path: `${path}/{id}/feedback`,
     access: 'any',
+    devices: 'narrowed',
     summary: 'Say whether a report was right, and what it really was; each person once, the last word counts',
     params: Id,
     body: Told,
@@ -155,7 +166,7 @@ const reportRoutes = ({ reports }: RouteParts, whole: Whole): readonly RouteDecl
     errors: ['not_found', 'conflict'],
     async handle({ params, body, principal, note }) {
       note({ resourceType: 'investigation', resourceId: params.id, after: { verdict: body.verdict } });
-      return whole(await reports.tell(params.id, body, principal));
+      return whole(await reports.tell(params.id, body, principal, await seenBy(principal)));
     },
   }),
 ];

@@ -1,3 +1,4 @@
+import type { SeenDevices } from 'svc/query';
 import { calibrate, type Calibration, type Findings, type Snapshot } from 'svc/rca';
 import { type Clock, type Histogram, isSvcError, type Logger, messageOf, SvcError, type Tables, type ThreadHandle } from 'svc/sdk';
 
@@ -9,7 +10,7 @@ import { type Subject, subjectOf } from './fetch/symptom.ts';
 import { takeSnapshot } from './fetch/take-snapshot.ts';
 import { buildReport, type ReportBody } from './report/build-report.ts';
 import { actionsFor, fittingChecks, marksOf, relatedTo, runbookFor, similarTo, type SurroundingParts } from './report/surroundings.ts';
-import { type InvestigateTables, type RunRow, RunStore } from './run-store.ts';
+import { type InvestigateTables, type RunRow, RunStore, scopeOfRun } from './run-store.ts';
 import type { SnapshotFiles } from './snapshot-files.ts';
 
 export interface Scored {
@@ -24,7 +25,8 @@ export interface InvestigatorParts {
   readonly thread: Pick<ThreadHandle, 'call'>;
   readonly files: SnapshotFiles;
   readonly surroundings: SurroundingParts;
-  readonly sources: () => ReadonlyMap<string, EvidenceSource>;
+  /** That look at these devices alone. */
+  readonly sources: (seen: SeenDevices) => ReadonlyMap<string, EvidenceSource>;
   readonly fetchers: () => ReadonlyMap<string, Fetcher>;
   readonly checks: () => ReadonlyMap<string, HostCheck>;
   readonly namesOf: (deviceIds: readonly string[]) => Promise<ReadonlyMap<string, string>>;
@@ -57,7 +59,7 @@ export class Investigator {
     const from = clock.monotonic();
     try {
       const subject = await this.#subjectOf(run);
-      const snapshot = await this.#fetch(subject, signal);
+      const snapshot = await this.#fetch(subject, signal, scopeOfRun(run));
       signal.throwIfAborted();
       const bytes = await this.#parts.files.keep(run.id, snapshot);
       const calibration = calibrate(labelsOf(await this.#parts.surroundings.store.labelled(mostLabelled)));
@@ -78,18 +80,19 @@ export class Investigator {
 
   async #subjectOf(run: RunRow): Promise<Subject> {
     const { incidents } = this.#parts;
-    const incident = await incidents.get(run.incident_id, undefined);
+    const seen = scopeOfRun(run);
+    const incident = await incidents.get(run.incident_id, seen);
     if (incident === undefined) {
       throw new SvcError('not_found', `incident ${run.incident_id} is gone`);
     }
-    const [measure, instances] = await Promise.all([incidents.measured(incident.id), incidents.instances(incident.id, undefined)]);
+    const [measure, instances] = await Promise.all([incidents.measured(incident.id), incidents.instances(incident.id, seen)]);
     return subjectOf(incident, measure, instances);
   }
 
-  async #fetch(subject: Subject, signal: AbortSignal): Promise<Snapshot> {
+  async #fetch(subject: Subject, signal: AbortSignal, seen: SeenDevices): Promise<Snapshot> {
     const { sources, fetchers, checks, namesOf, clock } = this.#parts;
-    const gatherer = new Gatherer({ sources: sources(), clock, until: clock.monotonic() + fetchMs, signal });
-    const found = await takeSnapshot(subject, { gatherer, checks: checks(), fetchers: fetchers(), namesOf, now: clock.now() });
+    const gatherer = new Gatherer({ sources: sources(seen), clock, until: clock.monotonic() + fetchMs, signal });
+    const found = await takeSnapshot(subject, { gatherer, checks: checks(), fetchers: seen === undefined ? fetchers() : new Map(), namesOf, now: clock.now() });
     // A plain value: what is stored and what is scored must be the same, to the byte.
     return JSON.parse(JSON.stringify(found)) as Snapshot;
   }
@@ -103,10 +106,11 @@ export class Investigator {
     const marks = marksOf(findings, snapshot);
     const checks = this.#parts.checks();
     const scope = new Set(snapshot.nodes.map(({ id }) => id));
+    const seen = scopeOfRun(run);
     const [related_incidents, similar_past, runbook] = await Promise.all([
-      relatedTo(subject, scope, surroundings),
-      similarTo(subject, marks, surroundings),
-      runbookFor(subject, findings.summary, { ...surroundings, checks, fitting: fittingChecks(findings, snapshot, checks) }),
+      relatedTo(subject, scope, surroundings, seen),
+      similarTo(subject, marks, surroundings, seen),
+      runbookFor(subject, findings.summary, { ...surroundings, checks, fitting: fittingChecks(findings, snapshot, checks) }, seen),
     ]);
     const suggested_actions = actionsFor(findings, snapshot, checks);
     const seconds = Math.round(clock.monotonic() - from) / 1_000;
@@ -115,7 +119,7 @@ export class Investigator {
       ...{ status: 'ready' as const, verdict: findings.verdict, summary: findings.summary.slice(0, 1_000), confidence: body.confidence?.value ?? null },
       ...{ root_node: findings.root_cause?.node ?? null, engine_version: findings.engine_version, marks: JSON.stringify(marks), report: JSON.stringify(body) },
       ...{ snapshot_bytes: bytes, reason: null, ready_at: Math.round(clock.now()) },
-      ...(this.#parts.mayAssist() && isNews(run, findings.verdict) && { assist: 'waiting' as const }),
+      ...(this.#parts.mayAssist() && seen === undefined && isNews(run, findings.verdict) && { assist: 'waiting' as const }),
     };
     if (!(await tables.write((tx) => new RunStore(tx).end(run, change)))) {
       return;
@@ -136,15 +140,17 @@ export class Investigator {
   }
 
   /** Who waits for a cause learns that there will be none; a report that comes later is told beside it. */
-  async #tellFailed({ id, incident_id: incident, look, reason }: RunRow): Promise<void> {
+  async #tellFailed({ id, incident_id: incident, devices, look, reason }: RunRow): Promise<void> {
     const message = `The cause is not known: the investigation failed: ${reason ?? 'for no reason that was kept'}. Start another with: svc investigate ${incident}`;
-    await this.#write(id, incident, { message, data: { investigation_id: id, look, status: 'failed' }, look: lookOfFailures });
+    if (devices === null) {
+      await this.#write(id, incident, { message, data: { investigation_id: id, look, status: 'failed' }, look: lookOfFailures });
+    }
   }
 
-  /** The first look in the timeline, which notices take their line from. */
+  /** The first look in the timeline, which notices take their line from; one that may not look at everything says nothing there. */
   async #tell(run: RunRow, { confidence, chain, root_cause: cause }: ReportBody): Promise<void> {
     const { id, incident_id: incident, verdict, summary, look } = run;
-    if (!isNews(run, verdict)) {
+    if (!isNews(run, verdict) || run.devices !== null) {
       return;
     }
     const message = [summary, ...chain].join('\n');

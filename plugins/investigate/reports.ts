@@ -1,4 +1,5 @@
-import { calibrate, enoughLabels, type Snapshot } from 'svc/rca';
+import type { SeenDevices } from 'svc/query';
+import { calibrate, enoughLabels } from 'svc/rca';
 import { type Clock, isSvcError, messageOf, type Page, type PageRequest, type Principal, SvcError, type Tables } from 'svc/sdk';
 import { type Static, Type } from 'typebox';
 
@@ -10,7 +11,7 @@ import { type Investigator, labelsOf, mostLabelled } from './investigator.ts';
 import type { ReportBody } from './report/build-report.ts';
 import { markdownOf, type Report } from './report/markdown.ts';
 import { relatedTo, type SurroundingParts } from './report/surroundings.ts';
-import { type FeedbackRow, type InvestigateTables, type RunFilter, type RunRow, RunStore } from './run-store.ts';
+import { type FeedbackRow, type InvestigateTables, type RunFilter, type RunRow, RunStore, scopeOfRun } from './run-store.ts';
 import { type ReplayItem, replayOf } from './replay.ts';
 import { notStarted, shownReport } from './shown.ts';
 import type { SnapshotFiles } from './snapshot-files.ts';
@@ -21,7 +22,7 @@ export interface ReportsParts {
   readonly investigator: Investigator;
   readonly files: SnapshotFiles;
   readonly surroundings: SurroundingParts;
-  readonly sources: () => ReadonlyMap<string, EvidenceSource>;
+  readonly sources: (seen: SeenDevices) => ReadonlyMap<string, EvidenceSource>;
   readonly clock: Clock;
 }
 
@@ -52,39 +53,40 @@ export class Reports {
     this.#store = new RunStore(parts.tables.read);
   }
 
-  page(filter: RunFilter, page: PageRequest): Promise<Page<RunRow>> {
-    return this.#store.page(filter, page);
+  page(filter: RunFilter, page: PageRequest, seen: SeenDevices): Promise<Page<RunRow>> {
+    return this.#store.page(filter, page, seen);
   }
 
-  async ofIncident(incidentId: number): Promise<Report> {
-    const run = await this.#store.newest(incidentId);
+  async ofIncident(incidentId: number, seen: SeenDevices): Promise<Report> {
+    const run = await this.#store.newest(incidentId, seen);
     if (run !== undefined) {
       return await this.#shown(run);
     }
     const { incidents } = this.#parts;
-    if ((await incidents.get(incidentId, undefined)) === undefined) {
+    if ((await incidents.get(incidentId, seen)) === undefined) {
       throw new SvcError('not_found', `there is no incident ${incidentId}`, { reason: 'investigate.no_incident' });
     }
     return notStarted(incidentId);
   }
 
-  async get(id: number): Promise<Report> {
-    return await this.#shown(await this.#run(id));
+  async get(id: number, seen: SeenDevices): Promise<Report> {
+    return await this.#shown(await this.#run(id, seen));
   }
 
-  async markdown(id: number): Promise<string> {
-    return markdownOf(await this.get(id));
+  async markdown(id: number, seen: SeenDevices): Promise<string> {
+    return markdownOf(await this.get(id, seen));
   }
 
   /** Asks the question of a piece of evidence again, and compares the answers. */
-  async again(id: number, evidenceId: string, signal: AbortSignal): Promise<Static<typeof AgainItem>> {
-    const { evidence } = await this.#snapshot(id);
+  async again(id: number, evidenceId: string, signal: AbortSignal, seen: SeenDevices): Promise<Static<typeof AgainItem>> {
+    const run = await this.#run(id, seen);
+    const { evidence } = await this.#parts.files.read(id);
     const found = evidence.find((one) => one.id === evidenceId);
     if (found === undefined) {
       throw new SvcError('not_found', `investigation ${id} has no evidence ${evidenceId}`, { reason: 'investigate.no_evidence' });
     }
     try {
-      const sources = this.#parts.sources();
+      const sources = this.#parts.sources(scopeOfRun(run));
       return compared(found, await askSource(sources, found, { ms: againMs, signal }), sources);
     } catch (error) {
       if (!isSvcError(error)) {
@@ -95,15 +97,20 @@ export class Reports {
     }
   }
 
-  async replay(id: number): Promise<Static<typeof ReplayItem>> {
-    const run = await this.#run(id);
-    const snapshot = await this.#snapshot(id);
+  async replay(id: number, seen: SeenDevices): Promise<Static<typeof ReplayItem>> {
+    const run = await this.#run(id, seen);
+    const snapshot = await this.#parts.files.read(id);
     const { findings: now } = await this.#parts.investigator.score(snapshot);
     return replayOf(run, JSON.parse(run.report ?? '{"root_cause":null,"hypotheses":[],"confidence":null,"propagation":[]}') as ReportBody, now);
   }
 
-  async tell(id: number, { verdict, true_cause = '', comment = '' }: Pick<FeedbackRow, 'verdict'> & Partial<FeedbackRow>, by: Principal): Promise<Report> {
-    const run = await this.#run(id);
+  async tell(
+    id: number,
+    { verdict, true_cause = '', comment = '' }: Pick<FeedbackRow, 'verdict'> & Partial<FeedbackRow>,
+    by: Principal,
+    seen: SeenDevices,
+  ): Promise<Report> {
+    const run = await this.#run(id, seen);
     if (run.status !== 'ready') {
       throw new SvcError('conflict', `investigation ${id} is ${run.status}; only a report that is ready can be judged`, {
         reason: 'investigate.nothing_to_judge',
@@ -113,7 +120,7 @@ export class Reports {
     const person = `${by.kind}:${by.id}`;
     const row = { run_id: id, person, name: by.name ?? by.email ?? person, verdict, true_cause, comment, at: Math.round(clock.now()) };
     await tables.write((tx) => new RunStore(tx).tell(row));
-    return await this.get(id);
+    return await this.get(id, seen);
   }
 
   /** How far confidences can be believed, by what people have said. */
@@ -139,20 +146,16 @@ export class Reports {
     const { incidents, surroundings } = this.#parts;
     const feedback = await this.#store.feedback([run.id]);
     const incident = run.status === 'skipped' ? await incidents.get(run.incident_id, undefined) : undefined;
-    const related = incident && (await relatedTo({ incident, fired_at: run.fired_at }, new Set(), surroundings));
+    const related = incident && (await relatedTo({ incident, fired_at: run.fired_at }, new Set(), surroundings, undefined));
     return shownReport(run, feedback, related === undefined ? {} : { related_incidents: related });
   }
 
-  async #run(id: number): Promise<RunRow> {
-    const run = await this.#store.find(id);
+  /** One that is not shown is one that there is not. */
+  async #run(id: number, seen: SeenDevices): Promise<RunRow> {
+    const run = await this.#store.find(id, seen);
     if (run === undefined) {
       throw new SvcError('not_found', `there is no investigation ${id}`, { reason: 'investigate.unknown' });
     }
     return run;
-  }
-
-  async #snapshot(id: number): Promise<Snapshot> {
-    await this.#run(id);
-    return await this.#parts.files.read(id);
   }
 }

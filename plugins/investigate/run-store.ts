@@ -1,4 +1,5 @@
-import { type Kysely, type Selectable, sql } from 'kysely';
+import { type Kysely, type RawBuilder, type Selectable, sql } from 'kysely';
+import { type DeviceScope, deviceScope, idTexts, type SeenDevices } from 'svc/query';
 import type { Verdict } from 'svc/rca';
 import { type Page, pageOf, type PageRequest } from 'svc/sdk';
 
@@ -16,6 +17,8 @@ export interface RunRow {
   asked_by: string;
   rule_key: string;
   device_id: string | null;
+  /** JSON list of those that it looks at, and of no others; null: of all. */
+  devices: string | null;
   labels: string;
   fired_at: number;
   status: RunStatus;
@@ -52,7 +55,7 @@ export interface InvestigateTables {
 }
 
 export type NewRun = Pick<RunRow, 'incident_id' | 'fire_seq' | 'started_by' | 'asked_by' | 'rule_key' | 'device_id' | 'labels' | 'fired_at' | 'created_at'> &
-  Partial<Pick<RunRow, 'look' | 'status' | 'reason' | 'summary' | 'report'>>;
+  Partial<Pick<RunRow, 'devices' | 'look' | 'status' | 'reason' | 'summary' | 'report'>>;
 
 export interface RunFilter {
   readonly incident_id?: number | undefined;
@@ -70,17 +73,17 @@ export class RunStore {
     this.#db = db;
   }
 
-  find(id: number): Promise<RunRow | undefined> {
-    return this.#db.selectFrom('investigate_runs').selectAll().where('id', '=', id).executeTakeFirst();
+  find(id: number, seen: SeenDevices): Promise<RunRow | undefined> {
+    return this.#shownTo(seen).selectAll().where('id', '=', id).executeTakeFirst();
   }
 
-  newest(incidentId: number): Promise<RunRow | undefined> {
-    return this.#db.selectFrom('investigate_runs').selectAll().where('incident_id', '=', incidentId).orderBy('id', 'desc').limit(1).executeTakeFirst();
+  /** Of those made with the same eyes. */
+  newest(incidentId: number, seen: SeenDevices): Promise<RunRow | undefined> {
+    return this.#madeFor(seen).selectAll().where('incident_id', '=', incidentId).orderBy('id', 'desc').limit(1).executeTakeFirst();
   }
 
-  page({ incident_id: incident, status, rule_key: rule }: RunFilter, page: PageRequest): Promise<Page<Selectable<RunRow>>> {
-    const matching = this.#db
-      .selectFrom('investigate_runs')
+  page({ incident_id: incident, status, rule_key: rule }: RunFilter, page: PageRequest, seen: SeenDevices): Promise<Page<Selectable<RunRow>>> {
+    const matching = this.#shownTo(seen)
       .selectAll()
       .$if(incident !== undefined, (is) => is.where('incident_id', '=', incident!))
       .$if(status !== undefined, (is) => is.where('status', '=', status!))
@@ -88,11 +91,32 @@ export class RunStore {
     return pageOf(matching, 'id', page);
   }
 
+  /** Who sees some devices alone is shown what has looked at nothing else. */
+  #shownTo(seen: SeenDevices) {
+    return this.#db.selectFrom('investigate_runs').$if(seen !== undefined, (query) => query.where(within(seen!)));
+  }
+
+  /** The house itself goes by what has looked at everything. */
+  #madeFor(seen: SeenDevices) {
+    return this.#db.selectFrom('investigate_runs').where(seen === undefined ? sql<boolean>`devices is null` : within(seen));
+  }
+
   /** Undefined when the incident has one that is open, or this firing had that look already. */
   async insert(run: NewRun): Promise<RunRow | undefined> {
     const row = {
       ...{ status: 'pending' as const, attempts: 0, assist: 'none' as const, mode: 'deterministic' as const, verdict: null, summary: '', confidence: null },
-      ...{ look: 1, root_node: null, engine_version: null, marks: '[]', report: null, reason: null, snapshot_bytes: 0, started_at: null, ready_at: null },
+      ...{
+        devices: null,
+        look: 1,
+        root_node: null,
+        engine_version: null,
+        marks: '[]',
+        report: null,
+        reason: null,
+        snapshot_bytes: 0,
+        started_at: null,
+        ready_at: null,
+      },
       ...run,
     };
     const found = await this.#db
@@ -163,16 +187,15 @@ export class RunStore {
   /** The newest of their incidents, begun by alerts since a time, that have seen no cause and may be followed by another look. */
   async unexplained(since: number, looks: number): Promise<readonly RunRow[]> {
     const { rows } = await sql<RunRow>`
-      select * from investigate_runs r where created_at > ${since} and started_by = 'alert' and status = 'ready' and look < ${looks}
-        and verdict in ('insufficient_data', 'no_anomaly') and id = (select max(id) from investigate_runs where incident_id = r.incident_id)
+      select * from investigate_runs r where created_at > ${since} and started_by = 'alert' and devices is null and status = 'ready' and look < ${looks}
+        and verdict in ('insufficient_data', 'no_anomaly') and id = (select max(id) from investigate_runs where incident_id = r.incident_id and devices is null)
       order by id`.execute(this.#db);
     return rows;
   }
 
   /** Others around a time, those that were really investigated first. */
-  async around(at: number, spanMs: number, except: number): Promise<readonly RunRow[]> {
-    return await this.#db
-      .selectFrom('investigate_runs')
+  async around(at: number, spanMs: number, except: number, seen: SeenDevices): Promise<readonly RunRow[]> {
+    return await this.#madeFor(seen)
       .selectAll()
       .where('fired_at', '>=', at - spanMs)
       .where('fired_at', '<=', at + spanMs)
@@ -184,8 +207,8 @@ export class RunStore {
   }
 
   /** Reports that are there, newest first. */
-  ready(limit: number): Promise<RunRow[]> {
-    return this.#db.selectFrom('investigate_runs').selectAll().where('status', '=', 'ready').orderBy('id', 'desc').limit(limit).execute();
+  ready(limit: number, seen: SeenDevices): Promise<RunRow[]> {
+    return this.#madeFor(seen).selectAll().where('status', '=', 'ready').orderBy('id', 'desc').limit(limit).execute();
   }
 
   /** Those that have ended after a time, with a report or in words. */
@@ -198,6 +221,7 @@ export class RunStore {
       .selectFrom('investigate_runs')
       .select('created_at')
       .where('incident_id', '=', incidentId)
+      .where('devices', 'is', null)
       .where('status', '=', 'ready')
       .orderBy('id', 'desc')
       .limit(1)
@@ -252,3 +276,10 @@ export class RunStore {
     return Number(numDeletedRows);
   }
 }
+
+const within = (scope: DeviceScope): RawBuilder<boolean> =>
+  sql<boolean>`(devices is not null and not exists (select 1 from json_each(devices) as own where own.value not in (select value from json_each(${idTexts(scope)}))))`;
+
+/** What a run may look at. */
+export const scopeOfRun = ({ devices }: Pick<RunRow, 'devices'>): SeenDevices =>
+  devices === null ? undefined : deviceScope((JSON.parse(devices) as string[]).map(Number));

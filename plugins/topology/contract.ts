@@ -1,3 +1,4 @@
+import type { SeenDevices } from 'svc/query';
 import { defineService } from 'svc/sdk';
 
 /** A node that a failure reaches. */
@@ -46,8 +47,8 @@ export interface Neighbourhood {
 export interface TopologyGraph {
   /** What fails with a node; empty for one that is not there. */
   blastRadius(nodeId: number, depth: number): Promise<BlastRadius>;
-  /** What is around some nodes, along relations that spread failures, in both directions. */
-  neighbourhood(around: Around): Promise<Neighbourhood>;
+  /** What is around some nodes, along relations that spread failures, in both directions; as if there were none but those that are seen. */
+  neighbourhood(around: Around, seen: SeenDevices): Promise<Neighbourhood>;
 }
 
 export const TopologyGraph = defineService<TopologyGraph>('topology.graph');

@@ -38,7 +38,7 @@ export default definePlugin({
     topologySkills(nodes).forEach((skill) => ctx.skills.add(skill));
     ctx.services.provide(TopologyGraph, () => ({
       blastRadius: (nodeId, depth) => blastRadius(tables.read, nodeId, depth, undefined),
-      neighbourhood: (around) => neighbourhood(tables.read, around),
+      neighbourhood: (around, seen) => neighbourhood(tables.read, around, seen),
     }));
     ctx.extend.contribute(DeviceDetails, 'host-node', {
       detailsOf: async (ids) => new Map((await nodeStore(tables.read, undefined).ofDevices(ids)).map(({ id, device_id }) => [device_id!, { node_id: id }])),

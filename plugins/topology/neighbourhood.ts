@@ -1,7 +1,9 @@
 import { sql } from 'kysely';
+import type { SeenDevices } from 'svc/query';
 
 import type { Around, Neighbourhood } from './contract.ts';
-import { among, nodeStore } from './node-store.ts';
+import { among, nodesSeen, nodeStore } from './node-store.ts';
+import { hostsOf } from './relation-store.ts';
 import type { Direction, TopologyDb } from './tables.ts';
 
 const mostNodes = 500;
@@ -16,34 +18,38 @@ interface Link {
 }
 
 /** Relations that spread failures and touch any of these nodes, the oldest first. */
-async function linksAt(db: TopologyDb, nodes: readonly number[]): Promise<readonly Link[]> {
+async function linksAt(db: TopologyDb, nodes: readonly number[], seen: SeenDevices): Promise<readonly Link[]> {
   const found = await sql<Link>`
     select r.id, r.type, r.src_id, r.dst_id, t.direction from topology_relations r join topology_relation_types t on t.name = r.type
-    where t.propagates_failure = 1 and (r.src_id in ${among(nodes)} or r.dst_id in ${among(nodes)}) order by r.id limit ${mostRelations}`.execute(db);
+    where t.propagates_failure = 1 and (r.src_id in ${among(nodes)} or r.dst_id in ${among(nodes)}) and ${betweenSeen(seen)} order by r.id limit ${mostRelations}`.execute(
+    db,
+  );
   return found.rows;
 }
+
+const betweenSeen = (seen: SeenDevices) => (seen === undefined ? sql`true` : sql`r.src_id in ${hostsOf(seen)} and r.dst_id in ${hostsOf(seen)}`);
 
 /** Everything within so many steps of some nodes, whichever way failure goes, and how it goes between them; nearest first. */
 export async function neighbourhood(
   db: TopologyDb,
   { node_ids: given = [], device_ids: devices = [], names = [], depth, most = mostNodes }: Around,
+  seen: SeenDevices,
 ): Promise<Neighbourhood> {
   const named =
     names.length === 0
       ? []
-      : await db
-          .selectFrom('topology_nodes')
+      : await nodesSeen(db, seen)
           .select('id')
           .where('name', 'in', [...names])
           .limit(mostNodes)
           .execute();
-  const start = [...given, ...(await nodeStore(db, undefined).ofDevices(devices)).map(({ id }) => id), ...named.map(({ id }) => id)];
+  const start = [...given, ...(await nodeStore(db, seen).ofDevices(devices)).map(({ id }) => id), ...named.map(({ id }) => id)];
   const distances = new Map(start.map((id) => [id, 0]));
   const links = new Map<number, Link>();
   let edge: readonly number[] = [...distances.keys()];
   let complete = true;
   for (let distance = 1; distance <= depth && edge.length > 0; distance += 1) {
-    const found = await linksAt(db, edge);
+    const found = await linksAt(db, edge, seen);
     complete &&= found.length < mostRelations;
     found.forEach((link) => links.set(link.id, link));
     const ends = [...new Set(found.flatMap(({ src_id, dst_id }) => [src_id, dst_id]))].filter((id) => !distances.has(id));
@@ -52,7 +58,7 @@ export async function neighbourhood(
     fitting.forEach((id) => distances.set(id, distance));
     edge = fitting;
   }
-  const nodes = await nodeStore(db, undefined).many([...distances.keys()]);
+  const nodes = await nodeStore(db, seen).many([...distances.keys()]);
   const known = new Set(nodes.map(({ id }) => id));
   return {
     nodes: nodes

@@ -17,13 +17,13 @@ type NewNode = Omit<Insertable<TopologyTables['topology_nodes']>, 'id' | 'tags'>
 
 /** The only statements about nodes and their tags. Who sees some devices alone sees their host nodes: any other may be of others. */
 export const nodeStore = (db: TopologyDb, seen: SeenDevices) => ({
-  list: (filter: NodeFilter, page: PageRequest): Promise<Page<NodeRow>> => pageOf(nodes(db, seen).selectAll().where(fits(filter)), 'id', page),
+  list: (filter: NodeFilter, page: PageRequest): Promise<Page<NodeRow>> => pageOf(nodesSeen(db, seen).selectAll().where(fits(filter)), 'id', page),
 
-  find: (id: number): Promise<NodeRow | undefined> => nodes(db, seen).selectAll().where('id', '=', id).executeTakeFirst(),
+  find: (id: number): Promise<NodeRow | undefined> => nodesSeen(db, seen).selectAll().where('id', '=', id).executeTakeFirst(),
 
-  many: (ids: readonly number[]): Promise<NodeRow[]> => nodes(db, seen).selectAll().where('id', 'in', among(ids)).execute(),
+  many: (ids: readonly number[]): Promise<NodeRow[]> => nodesSeen(db, seen).selectAll().where('id', 'in', among(ids)).execute(),
 
-  ofDevices: (deviceIds: readonly number[]): Promise<NodeRow[]> => nodes(db, seen).selectAll().where('device_id', 'in', among(deviceIds)).execute(),
+  ofDevices: (deviceIds: readonly number[]): Promise<NodeRow[]> => nodesSeen(db, seen).selectAll().where('device_id', 'in', among(deviceIds)).execute(),
 
   /** Devices that have a node, in the order of their ids. */
   async mirrored(after: number, limit: number): Promise<number[]> {
@@ -69,7 +69,7 @@ export const nodeStore = (db: TopologyDb, seen: SeenDevices) => ({
   },
 });
 
-const nodes = (db: TopologyDb, seen: SeenDevices) =>
+export const nodesSeen = (db: TopologyDb, seen: SeenDevices) =>
   db.selectFrom('topology_nodes').$if(seen !== undefined, (query) => query.where('device_id', 'in', among(seen!.ids)));
 
 /** A list of any length as one parameter. */

@@ -80,7 +80,7 @@ export const relationStore = (db: TopologyDb, seen: SeenDevices) => ({
   },
 });
 
-const hostsOf = ({ ids }: DeviceScope) => sql<number>`(select id from topology_nodes where device_id in ${among(ids)})`;
+export const hostsOf = ({ ids }: DeviceScope) => sql<number>`(select id from topology_nodes where device_id in ${among(ids)})`;
 
 const relations = (db: TopologyDb, seen: SeenDevices) =>
   db.selectFrom('topology_relations').$if(seen !== undefined, (query) => query.where('src_id', 'in', hostsOf(seen!)).where('dst_id', 'in', hostsOf(seen!)));

@@ -1,3 +1,4 @@
+import type { SeenDevices } from 'svc/query';
 import { type Handle, SvcError } from 'svc/sdk';
 
 import type { Change as FedChange, ChangeFeed } from '../../changes/contract.ts';
@@ -23,25 +24,25 @@ function placesOf(text: string): Readonly<Record<string, readonly string[]>> {
 }
 
 /** What hangs together with some nodes. */
-export const topologySource = (topology: Handle<TopologyGraph>): EvidenceSource => ({
+export const topologySource = (topology: Handle<TopologyGraph>, seen: SeenDevices): EvidenceSource => ({
   async ask({ query }: Question): Promise<Answer> {
     if (!topology.available) {
       throw new SvcError('unavailable', 'the topology is away; enable the plugin topology', { reason: 'investigate.topology_away' });
     }
     const { device_ids: devices = [], names = [] } = placesOf(query);
-    const value: Neighbourhood = await topology.get().neighbourhood({ device_ids: devices.map(Number), names, depth: hops, most: mostNodes });
+    const value: Neighbourhood = await topology.get().neighbourhood({ device_ids: devices.map(Number), names, depth: hops, most: mostNodes }, seen);
     return { value, digest: { nodes: value.nodes.length, relations: value.relations.length }, trust: 'trusted', truncated: !value.complete };
   },
 });
 
 /** What changed, of these places and of none in particular. */
-export const changeSource = (feed: Handle<ChangeFeed>): EvidenceSource => ({
+export const changeSource = (feed: Handle<ChangeFeed>, seen: SeenDevices): EvidenceSource => ({
   async ask({ query, window }: Question): Promise<Answer> {
     if (!feed.available) {
       throw new SvcError('unavailable', 'the feed of changes is away; enable the plugin changes', { reason: 'investigate.changes_away' });
     }
     const { device_ids = [], services = [] } = placesOf(query);
-    const found = await feed.get().near({ start: window.from, end: window.to, device_ids, services, limit: 300 });
+    const found = await feed.get().near({ start: window.from, end: window.to, device_ids, services, limit: 300 }, seen);
     const changes = found.map(({ id, at, kind, summary, actor, device_id, service }) => ({ id, at, kind, summary, actor, device_id, service }));
     const value: Fed = { changes };
     const newest = changes.slice(0, 5).map(({ kind, summary }) => ({ kind, summary: summary.slice(0, 120) }));

@@ -1,4 +1,5 @@
 import { redactText } from 'svc/probe';
+import type { SeenDevices } from 'svc/query';
 import { type Handle, SvcError } from 'svc/sdk';
 
 import type { LogQueries } from '../../logs/contract.ts';
@@ -35,12 +36,12 @@ function storeOf(logs: Handle<LogQueries>): LogQueries {
 }
 
 /** Templates of the lines that a LogQL query finds, counted by time. */
-export const templateSource = (logs: Handle<LogQueries>): EvidenceSource => ({
+export const templateSource = (logs: Handle<LogQueries>, seen: SeenDevices): EvidenceSource => ({
   async ask({ query, window }: Question, signal: AbortSignal): Promise<Answer> {
     const { patterns, lines, partial } = await storeOf(logs).patterns(
       query,
       { start: window.from, end: window.to },
-      { step: templateStepMs, timeoutMs: 6_000, signal },
+      { step: templateStepMs, timeoutMs: 6_000, signal, ...(seen && { enforce: seen.enforce }) },
     );
     let redactions = 0;
     const safe = (text: string): string => {
@@ -63,12 +64,12 @@ export const templateSource = (logs: Handle<LogQueries>): EvidenceSource => ({
 });
 
 /** The newest lines that a LogQL query finds. */
-export const lineSource = (logs: Handle<LogQueries>): EvidenceSource => ({
+export const lineSource = (logs: Handle<LogQueries>, seen: SeenDevices): EvidenceSource => ({
   async ask({ query, window }: Question, signal: AbortSignal): Promise<Answer> {
     const found = await storeOf(logs).lines(
       query,
       { start: window.from, end: window.to },
-      { limit: mostLines, direction: 'backward', timeoutMs: 6_000, signal },
+      { limit: mostLines, direction: 'backward', timeoutMs: 6_000, signal, ...(seen && { enforce: seen.enforce }) },
     );
     let redactions = 0;
     const lines = found.lines.map(({ at, line, labels }) => {

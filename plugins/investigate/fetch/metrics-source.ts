@@ -1,3 +1,4 @@
+import type { SeenDevices } from 'svc/query';
 import type { Period } from 'svc/rca';
 import { inTurns } from 'svc/flow';
 import { type Handle, SvcError } from 'svc/sdk';
@@ -26,9 +27,11 @@ export const metricsSource = (devices?: readonly string[]): string => (devices =
 /** PromQL over a window; what is no number is null. */
 export class MetricsSource implements EvidenceSource {
   readonly #metrics: Handle<MetricsQueries>;
+  readonly #seen: SeenDevices;
 
-  constructor(metrics: Handle<MetricsQueries>) {
+  constructor(metrics: Handle<MetricsQueries>, seen: SeenDevices) {
     this.#metrics = metrics;
+    this.#seen = seen;
   }
 
   async ask({ source, query, window }: Question, signal: AbortSignal): Promise<Answer> {
@@ -40,7 +43,8 @@ export class MetricsSource implements EvidenceSource {
     // Counted back from the end, so that what is newest is in it: an alert is often about the last sample alone.
     const to = Math.floor(window.to);
     const from = to - Math.floor((to - window.from) / step) * step;
-    const enforce = devices === undefined ? [] : [{ name: 'device_id', op: '=~' as const, value: devices }];
+    const asked = devices === undefined ? [] : [{ name: 'device_id', op: '=~' as const, value: devices }];
+    const enforce = [...asked, ...(this.#seen?.enforce ?? [])];
     const { labels, times, values } = await this.#metrics.get().range(query, { start: from, end: to, step }, { ...patience, enforce, signal });
     const length = Math.max(0, Math.floor((to - from) / step) + 1);
     const keyed: { readonly key: string; readonly at: number }[] = [];

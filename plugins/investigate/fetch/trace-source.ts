@@ -1,3 +1,4 @@
+import type { SeenDevices } from 'svc/query';
 import { type Handle, SvcError } from 'svc/sdk';
 
 import type { TraceQueries } from '../../traces/contract.ts';
@@ -50,18 +51,19 @@ interface OtlpSpan {
 }
 
 /** Whole traces that a TraceQL query finds, span by span. */
-export const traceSource = (traces: Handle<TraceQueries>): EvidenceSource => ({
+export const traceSource = (traces: Handle<TraceQueries>, seen: SeenDevices): EvidenceSource => ({
   async ask({ query, window }: Question, signal: AbortSignal): Promise<Answer> {
     if (!traces.available) {
       throw new SvcError('unavailable', 'the trace store is away; enable the plugin traces', { reason: 'investigate.traces_away' });
     }
     const store = traces.get();
-    const found = await store.search(query, { start: window.from, end: window.to }, { limit: mostTraces, spansPerSpanSet: 1, timeoutMs: 6_000, signal });
+    const options = { timeoutMs: 6_000, signal, ...(seen && { enforce: seen.enforce }) };
+    const found = await store.search(query, { start: window.from, end: window.to }, { limit: mostTraces, spansPerSpanSet: 1, ...options });
     const ids = found.traces.map(({ traceId }) => traceId).toSorted();
     const spans: Span[] = [];
     for (let at = 0; at < ids.length && spans.length < mostSpans; at += atOnce) {
       const some = ids.slice(at, at + atOnce);
-      const whole = await Promise.all(some.map((id) => store.trace(id, { timeoutMs: 6_000, signal })));
+      const whole = await Promise.all(some.map((id) => store.trace(id, options)));
       whole.forEach((trace, index) => spans.push(...spansOf(some[index]!, trace as OtlpTrace | undefined)));
     }
     const value: Traces = { spans: spans.slice(0, mostSpans).toSorted((a, b) => (a.trace + a.span < b.trace + b.span ? -1 : 1)) };

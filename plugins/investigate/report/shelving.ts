@@ -48,7 +48,7 @@ export class Shelving {
 
   async #bring(shelf: KnowledgeShelf): Promise<void> {
     const { store, markdown } = this.#parts;
-    const [known, runs] = [await shelf.marks(reportsFolder), await store.ready(mostReports)];
+    const [known, runs] = [await shelf.marks(reportsFolder), await store.ready(mostReports, undefined)];
     const fresh = runs.filter((run) => known.get(nameOf(run)) !== markOf(run));
     const names = new Set(runs.map(nameOf));
     const gone = [...known.keys()].filter((name) => !names.has(name));

@@ -1,3 +1,4 @@
+import type { SeenDevices } from 'svc/query';
 import { type CheckResult, type Findings, knownChecks, type Snapshot } from 'svc/rca';
 import { type Handle, type Logger, messageOf, type Principal, timestamp } from 'svc/sdk';
 
@@ -52,11 +53,12 @@ export async function relatedTo(
   subject: Pick<Subject, 'incident' | 'fired_at'>,
   scope: ReadonlySet<string>,
   parts: SurroundingParts,
+  seen: SeenDevices,
 ): Promise<ReportBody['related_incidents']> {
   const { incident, fired_at: firedAt } = subject;
   const [runs, others] = await Promise.all([
-    parts.store.around(firedAt, spanMs, incident.id),
-    parts.incidents.list({ since: firedAt - spanMs, limit: 200 }, undefined),
+    parts.store.around(firedAt, spanMs, incident.id, seen),
+    parts.incidents.list({ since: firedAt - spanMs, limit: 200 }, seen),
   ]);
   const near = others.filter(({ id, fired_at: at }) => id !== incident.id && Math.abs(Date.parse(at) - firedAt) <= spanMs);
   const byIncident = new Map<number, RunRow>();
@@ -104,9 +106,10 @@ export async function similarTo(
   subject: Pick<Subject, 'incident'>,
   marks: readonly string[],
   { store }: Pick<SurroundingParts, 'store'>,
+  seen: SeenDevices,
 ): Promise<ReportBody['similar_past']> {
   const { incident } = subject;
-  const others = (await store.ready(pastLooked)).filter(({ incident_id: id, fire_seq: seq }) => id !== incident.id || seq !== incident.event_count);
+  const others = (await store.ready(pastLooked, seen)).filter(({ incident_id: id, fire_seq: seq }) => id !== incident.id || seq !== incident.event_count);
   // Of several looks at one firing the newest.
   const past = [...new Map(others.toReversed().map((run) => [`${run.incident_id} ${run.fire_seq}`, run])).values()];
   const scored = past
@@ -160,10 +163,12 @@ export async function runbookFor(
   subject: Pick<Subject, 'incident'>,
   summary: string,
   { documents, log, fitting, checks }: Pick<SurroundingParts, 'documents' | 'log'> & Playbooks,
+  seen: SeenDevices,
 ): Promise<ReportBody['runbook']> {
   const { runbook_url: url, rule_name: name, summary: said } = subject.incident;
   let found: Awaited<ReturnType<DocumentSearch['search']>>[number] | undefined;
-  if (documents.available) {
+  // What is written may be of any customer.
+  if (documents.available && seen === undefined) {
     try {
       const all = await documents.get().search({ text: `${name} ${said} ${summary}`.slice(0, 400), limit: 10, principal: reader });
       const isOf = (runbooks: readonly (string | undefined)[], path: string): boolean =>

@@ -47,6 +47,12 @@ export const seenBy =
   (principal) =>
     scopeOf(source, principal);
 
+/** Ids begin at 1; a matcher of nothing would fit whatever has no device. */
+export const deviceScope = (ids: Iterable<number>): DeviceScope => {
+  const sorted = [...new Set(ids)].sort((a, b) => a - b);
+  return { ids: new Set(sorted), enforce: [{ name: 'device_id', op: '=~', value: sorted.length === 0 ? '0' : sorted.join('|') }] };
+};
+
 /** For SQL: the ids as a JSON list of texts, as tables of other areas hold them. */
 export const idTexts = ({ ids }: DeviceScope): string => JSON.stringify([...ids].map(String));
 

@@ -62,7 +62,7 @@ test('a deploy that is posted is listed, found by its words, and near its time a
   );
   assert.equal((await listed(house, '&q=BACKUP')).length, 1);
   assert.equal((await listed(house, '&device_id=8')).length, 0);
-  const near = await house.service(ChangeFeed).near({ start: Date.now() - 60_000, end: Date.now() + 1, services: ['shop-api'] });
+  const near = await house.service(ChangeFeed).near({ start: Date.now() - 60_000, end: Date.now() + 1, services: ['shop-api'] }, undefined);
   assert.deepEqual(
     near.filter(({ kind }) => kind === 'deploy').map(({ labels, link }) => [labels, link]),
     [[{ version: '2.4.1' }, 'https://ci.example/1']],
@@ -70,7 +70,7 @@ test('a deploy that is posted is listed, found by its words, and near its time a
   assert.deepEqual(
     await house
       .service(ChangeFeed)
-      .near({ start: 0, end: Date.now() + 1, services: ['other'], device_ids: ['9'] })
+      .near({ start: 0, end: Date.now() + 1, services: ['other'], device_ids: ['9'] }, undefined)
       .then((all) => all.map(({ kind }) => kind)),
     ['cron'],
   );

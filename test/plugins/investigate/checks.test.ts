@@ -115,7 +115,7 @@ test('each check of hosts complains of what it is for, and of nothing else', asy
     await house.service(MetricsIngest).write(rows);
   }
   const metrics = house.service(MetricsQueries);
-  const source = new MetricsSource({ available: true, get: () => metrics, onChange: () => () => undefined });
+  const source = new MetricsSource({ available: true, get: () => metrics, onChange: () => () => undefined }, undefined);
   const window = { from, to: clock.now() };
   for (const [at, name] of names.entries()) {
     const devices = [String(2 * at + 1), String(2 * at + 2)];

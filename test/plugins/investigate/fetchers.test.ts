@@ -152,7 +152,7 @@ test('evidence that was asked while samples were on their way says up to where i
     times: [Float64Array.from(values.map((_, at) => now - 120_000 + at * 30_000))],
     values: [Float64Array.from(values)],
   });
-  const metrics = new MetricsSource({ available: true, get: () => ({ range }) } as unknown as ConstructorParameters<typeof MetricsSource>[0]);
+  const metrics = new MetricsSource({ available: true, get: () => ({ range }) } as unknown as ConstructorParameters<typeof MetricsSource>[0], undefined);
   const sources = new Map<string, EvidenceSource>([['metrics', metrics]]);
   const gatherer = new Gatherer({ sources, clock: { now: () => now, monotonic: () => 0 }, until: 5_000, signal: new AbortController().signal });
   const question = { kind: 'metric' as const, source: 'metrics', query: 'up' };
@@ -200,7 +200,7 @@ test('a log of which the newest lines alone were read says so, and does not clai
     available: true,
     get: () => ({ lines: async () => ({ lines: texts.map((line, at) => ({ at: { ms: firedAt - at }, line, labels: {} })), partial: false }) }),
   } as unknown as Parameters<typeof lineSource>[0];
-  const sources = new Map<string, EvidenceSource>([['logs', lineSource(logs)]]);
+  const sources = new Map<string, EvidenceSource>([['logs', lineSource(logs, undefined)]]);
   const clock = { now: () => firedAt, monotonic: () => 0 };
   const gatherer = new Gatherer({ sources, clock, until: 5_000, signal: new AbortController().signal });
   await gatherer.ask({ kind: 'change', source: 'logs', query: '{job="x"}', window: { from: firedAt - 60_000, to: firedAt } });

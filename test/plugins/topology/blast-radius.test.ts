@@ -58,7 +58,7 @@ test('what is around a node is found in both directions, each relation turned so
   await relation(far, 'depends_on', app);
   await relation(probe, 'monitors', db);
   const graph = house.service(TopologyGraph);
-  const { nodes, relations, complete } = await graph.neighbourhood({ names: ['db'], depth: 1 });
+  const { nodes, relations, complete } = await graph.neighbourhood({ names: ['db'], depth: 1 }, undefined);
   assert.deepEqual(
     nodes.map(({ name, distance }) => [name, distance]),
     [
@@ -75,10 +75,10 @@ test('what is around a node is found in both directions, each relation turned so
     ],
   );
   assert.equal(complete, true);
-  assert.equal((await graph.neighbourhood({ node_ids: [host], depth: 3 })).nodes.length, 4);
-  const few = await graph.neighbourhood({ node_ids: [host], depth: 3, most: 2 });
+  assert.equal((await graph.neighbourhood({ node_ids: [host], depth: 3 }, undefined)).nodes.length, 4);
+  const few = await graph.neighbourhood({ node_ids: [host], depth: 3, most: 2 }, undefined);
   assert.deepEqual([few.nodes.length, few.complete], [2, false]);
-  assert.deepEqual((await graph.neighbourhood({ device_ids: [99], depth: 3 })).nodes, []);
+  assert.deepEqual((await graph.neighbourhood({ device_ids: [99], depth: 3 }, undefined)).nodes, []);
 });
 
 test('the blast radius is what a walk along every way says, in any graph', async (t) => {
