@@ -1,4 +1,5 @@
 import { type Expression, type ExpressionBuilder, type Insertable, type SqlBool, sql, type Updateable } from 'kysely';
+import type { SeenDevices } from 'svc/query';
 import { type Page, pageOf, type PageRequest, SvcError } from 'svc/sdk';
 
 import type { EdgeDb, EdgeRow, EdgeTables, PresenceRow } from './tables.ts';
@@ -77,6 +78,12 @@ export const edgeStore = (db: EdgeDb) => ({
 });
 
 export const found = async (id: number, db: EdgeDb): Promise<EdgeRow> => assertFound(await edgeStore(db).find(id), id);
+
+/** For who asks: one that is not seen is one that there is not, and so is one that watches no device yet. */
+export async function foundFor(seen: SeenDevices, id: number, db: EdgeDb): Promise<EdgeRow> {
+  const row = await edgeStore(db).find(id);
+  return assertFound(seen === undefined || (row !== undefined && row.device_id !== null && seen.ids.has(row.device_id)) ? row : undefined, id);
+}
 
 export function assertFound<T>(edge: T | undefined, id: number): T {
   if (edge === undefined) {

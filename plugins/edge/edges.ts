@@ -7,7 +7,7 @@ import type { DeviceDirectory } from '../device/contract.ts';
 import type { CloneDetector } from './connection/clone-detector.ts';
 import type { EdgeSecrets } from './connection/edge-secrets.ts';
 import type { Presence } from './connection/presence.ts';
-import { assertFound, type EdgeFilter, edgeStore, found } from './edge-store.ts';
+import { type EdgeFilter, edgeStore, found, foundFor } from './edge-store.ts';
 import type { EdgeTable } from './edge-table.ts';
 import type { EdgeEvents } from './events.ts';
 import { type EdgeRecord, statusOf } from './record.ts';
@@ -60,10 +60,7 @@ export class Edges {
   /** One that the asker does not see is one that there is not. */
   async get(asker: Principal, id: number, openly = false): Promise<ShownEdge> {
     const { tables, view, scopes } = this.#parts;
-    const seen = (await scopeOf(scopes, asker))?.ids;
-    const row = await edgeStore(tables.read).find(id);
-    const isSeen = seen === undefined || (row !== undefined && row.device_id !== null && seen.has(row.device_id));
-    return view.of(assertFound(isSeen ? row : undefined, id), openly);
+    return view.of(await foundFor(await scopeOf(scopes, asker), id, tables.read), openly);
   }
 
   async create(

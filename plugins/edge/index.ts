@@ -59,7 +59,7 @@ export default definePlugin({
       ...installRoutes({ enrolments, packages, build: base.build, pin: () => ctx.settings.get<string>('edge.pin') }),
       ...edgeRoutes(edges),
       ...identityRoutes(connection.edgeSecrets, connection.conflicts),
-      ...liveRoutes(new LiveAnswers(fleet)),
+      ...liveRoutes(new LiveAnswers({ ...base, fleet })),
       ...plugins.routes,
       ...upgradeRoutes(upgrades, packages),
       acceptRoute(base, connection, receivers, (record) => plugins.desired.settle(record)),

@@ -1,27 +1,39 @@
 import { HostSnapshot, Processes } from 'svc/edge-protocol';
 import { canonicalMetrics } from 'svc/probe';
-import { SvcError } from 'svc/sdk';
+import { type ScopeSource, scopeOf } from 'svc/query';
+import { type Handle, type Principal, SvcError, type Tables } from 'svc/sdk';
 import type { Static } from 'typebox';
 
 import { withoutArguments } from './arguments.ts';
 import type { EdgeFleet } from './contract.ts';
+import { foundFor } from './edge-store.ts';
 import type { ProcessQuery, Snapshot } from './schema.ts';
 import { shapeCheck } from './shape-check.ts';
+import type { EdgeTables } from './tables.ts';
 
 const askMs = 10_000;
+
+export interface LiveParts {
+  readonly fleet: EdgeFleet;
+  readonly tables: Tables<EdgeTables>;
+  readonly scopes: Handle<ScopeSource>;
+}
 
 /** What is asked of the machine at this moment. What it answers is an outsider's word. */
 export class LiveAnswers {
   readonly #fleet: EdgeFleet;
+  readonly #parts: LiveParts;
   readonly #isProcesses = shapeCheck<Processes>(Processes, { removeAdditional: 'all' });
   readonly #isSnapshot = shapeCheck<HostSnapshot>(HostSnapshot, { removeAdditional: 'all' });
 
-  constructor(fleet: EdgeFleet) {
-    this.#fleet = fleet;
+  constructor(parts: LiveParts) {
+    this.#parts = parts;
+    this.#fleet = parts.fleet;
   }
 
   /** `whole`: with the arguments. */
-  async processes(edgeId: number, query: Static<typeof ProcessQuery>, signal: AbortSignal, whole: boolean): Promise<Processes> {
+  async processes(asker: Principal, edgeId: number, query: Static<typeof ProcessQuery>, signal: AbortSignal, whole: boolean): Promise<Processes> {
+    await this.#assertSeen(asker, edgeId);
     const { top = 50, sort_by = 'cpu' } = query;
     const answer: unknown = await this.#fleet.call(edgeId, 'processes', { top, sort_by }, { timeoutMs: askMs, signal });
     if (!this.#isProcesses(answer)) {
@@ -32,7 +44,13 @@ export class LiveAnswers {
     return { sampled_at, processes: whole ? shown : shown.map(withoutArguments) };
   }
 
-  async snapshot(edgeId: number, signal: AbortSignal): Promise<Static<typeof Snapshot>> {
+  async #assertSeen(asker: Principal, edgeId: number): Promise<void> {
+    const { tables, scopes } = this.#parts;
+    await foundFor(await scopeOf(scopes, asker), edgeId, tables.read);
+  }
+
+  async snapshot(asker: Principal, edgeId: number, signal: AbortSignal): Promise<Static<typeof Snapshot>> {
+    await this.#assertSeen(asker, edgeId);
     const answer: unknown = await this.#fleet.call(edgeId, 'host_snapshot', {}, { timeoutMs: askMs, signal });
     if (!this.#isSnapshot(answer)) {
       throw new SvcError('upstream_error', `the answer of edge ${edgeId} is no snapshot of a host; upgrade its agent`);

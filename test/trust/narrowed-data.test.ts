@@ -20,6 +20,7 @@ function questions({ at }: TwoCustomers, own: Customer, other: Customer): string
     '~/api/v1/edges',
     `/api/v1/edges?device_id=${other.device}`,
     `~/api/v1/edges/${own.edge}`,
+    ...['plugins', 'upgrades'].map((more) => `/api/v1/edges/${own.edge}/${more}`),
     ...[
       'up',
       '{__name__=~".+"}',
@@ -111,8 +112,14 @@ test('counts and sums are made of what one sees, and ids of others are ids that 
     };
     assert.equal(await told(bravo.device), await told(999_999), `${method} ${path}`);
   }
-  const edgeOf = async (id: number): Promise<string> => (await acme.ask('GET', `/api/v1/edges/${id}`)).body.message.replaceAll(String(id), '#');
-  assert.equal(await edgeOf(bravo.edge), await edgeOf(999_999));
+  for (const more of ['', '/plugins', '/upgrades', '/processes', '/metrics']) {
+    const edgeOf = async (id: number): Promise<string> => {
+      const { status, body } = await acme.ask('GET', `/api/v1/edges/${id}${more}`);
+      return `${status} ${body.message}`.replaceAll(String(id), '#');
+    };
+    assert.equal(await edgeOf(bravo.edge), await edgeOf(999_999), more);
+    assert.match(await edgeOf(bravo.edge), /^404 /);
+  }
   const traceOf = async (id: string): Promise<string> => JSON.stringify((await acme.ask('GET', `/api/v1/traces/${id}`)).body.message).replaceAll(id, '#');
   assert.equal(await traceOf(bravo.trace), await traceOf('9'.repeat(32)));
 

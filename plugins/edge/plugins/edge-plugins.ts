@@ -1,8 +1,9 @@
 import type { PluginHealth } from 'svc/edge-protocol';
-import { type Call, type Clock, listRoute, type Page, route, type RouteDeclaration, SvcError, type Tables } from 'svc/sdk';
+import { type ScopeSource, scopeOf } from 'svc/query';
+import { type Call, type Clock, type Handle, listRoute, type Page, type Principal, route, type RouteDeclaration, SvcError, type Tables } from 'svc/sdk';
 import type { Static } from 'typebox';
 
-import { assertFound, found } from '../edge-store.ts';
+import { assertFound, found, foundFor } from '../edge-store.ts';
 import type { EdgeTable } from '../edge-table.ts';
 import type { EdgeRecord } from '../record.ts';
 import { EdgeId, EdgePluginId, EdgePluginItem, EdgePluginPut, PluginCounts } from '../schema.ts';
@@ -24,6 +25,7 @@ export interface EdgePluginsParts {
   readonly desired: DesiredState;
   readonly health: HealthRecords;
   readonly clock: Clock;
+  readonly scopes: Handle<ScopeSource>;
 }
 
 const largestSpec = 64 * 1024;
@@ -36,8 +38,9 @@ export class EdgePlugins {
     this.#parts = parts;
   }
 
-  async list(edgeId: number): Promise<Page<Item>> {
-    const { edgeTable, catalogue, health } = this.#parts;
+  async list(asker: Principal, edgeId: number): Promise<Page<Item>> {
+    const { edgeTable, catalogue, health, tables, scopes } = this.#parts;
+    await foundFor(await scopeOf(scopes, asker), edgeId, tables.read);
     const record = assertFound(edgeTable.byId(edgeId), edgeId);
     const healths = await health.of(record);
     const items = catalogue.all().map((plugin) => this.#shown(plugin, record, healths));
@@ -127,11 +130,12 @@ export const pluginRoutes = (plugins: EdgePlugins): readonly RouteDeclaration[] 
   listRoute({
     path: '/api/v1/edges/{id}/plugins',
     access: 'any',
+    devices: 'narrowed',
     summary: 'Plugins of an edge: what is wanted of each, and how it is',
     params: EdgeId,
     items: EdgePluginItem,
     errors: ['not_found'],
-    handle: ({ params }) => plugins.list(params.id),
+    handle: ({ params, principal }) => plugins.list(principal, params.id),
   }),
   route({
     method: 'PUT',

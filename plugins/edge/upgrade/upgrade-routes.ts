@@ -35,11 +35,12 @@ export const upgradeRoutes = (upgrades: Upgrades, packages: Packages): readonly 
   listRoute({
     path: '/api/v1/edges/{id}/upgrades',
     access: 'any',
+    devices: 'narrowed',
     summary: 'List the upgrades of an edge, newest first',
     params: EdgeId,
     items: UpgradeItem,
     errors: ['not_found'],
-    handle: ({ params, page }) => upgrades.list(params.id, page),
+    handle: ({ params, page, principal }) => upgrades.list(principal, params.id, page),
   }),
   byteRoute({
     method: 'GET',

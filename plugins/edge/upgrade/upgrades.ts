@@ -1,9 +1,22 @@
 import { type UpgradeOrder, type UpgradeState, upgradeStates, UpgradeStateEvent } from 'svc/edge-protocol';
-import { type Call, type Clock, type Ids, type Logger, messageOf, type Page, type PageRequest, SvcError, type Tables } from 'svc/sdk';
+import { type ScopeSource, scopeOf } from 'svc/query';
+import {
+  type Call,
+  type Clock,
+  type Handle,
+  type Ids,
+  type Logger,
+  messageOf,
+  type Page,
+  type PageRequest,
+  type Principal,
+  SvcError,
+  type Tables,
+} from 'svc/sdk';
 import type { Static } from 'typebox';
 
 import type { EdgeFleet } from '../contract.ts';
-import { found } from '../edge-store.ts';
+import { found, foundFor } from '../edge-store.ts';
 import type { EdgeEvents } from '../events.ts';
 import type { EdgeRecord } from '../record.ts';
 import type { UpgradePackageRequest, UpgradeRequest, UpgradeStarted } from '../schema.ts';
@@ -18,6 +31,7 @@ type Started = Static<typeof UpgradeStarted>;
 
 export interface UpgradeParts {
   readonly tables: Tables<EdgeTables>;
+  readonly scopes: Handle<ScopeSource>;
   readonly fleet: EdgeFleet;
   readonly packages: Packages;
   readonly events: EdgeEvents;
@@ -72,9 +86,9 @@ export class Upgrades {
     });
   }
 
-  async list(edgeId: number, page: PageRequest): Promise<Page<ShownUpgrade>> {
+  async list(asker: Principal, edgeId: number, page: PageRequest): Promise<Page<ShownUpgrade>> {
     const { read } = this.#parts.tables;
-    await found(edgeId, read);
+    await foundFor(await scopeOf(this.#parts.scopes, asker), edgeId, read);
     const { items, ...rest } = await upgradeStore(read).list(edgeId, page);
     return { ...rest, items: items.map(shownUpgrade) };
   }

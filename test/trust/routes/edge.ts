@@ -8,14 +8,14 @@ export const area: Area = {
     DELETE  /api/v1/edges/{id}                     edge:delete  refused
     POST    /api/v1/edges/{id}/rotate-secret       edge:rotate  refused
     POST    /api/v1/edges/{id}/resolve             edge:resolve  refused
-    GET     /api/v1/edges/{id}/processes           any  refused
-    GET     /api/v1/edges/{id}/metrics             any  refused
-    GET     /api/v1/edges/{id}/plugins             any  refused
+    GET     /api/v1/edges/{id}/processes           any  narrowed
+    GET     /api/v1/edges/{id}/metrics             any  narrowed
+    GET     /api/v1/edges/{id}/plugins             any  narrowed
     PUT     /api/v1/edges/{id}/plugins/{name}      edge:plugin  refused
     GET     /api/v1/integrations/plugin-counts     any  refused
     POST    /api/v1/edges/{id}/upgrade             edge:upgrade  refused
     POST    /api/v1/edges/{id}/upgrade-package     edge:upgrade  refused
-    GET     /api/v1/edges/{id}/upgrades            any  refused
+    GET     /api/v1/edges/{id}/upgrades            any  narrowed
     POST    /api/v1/edges/enrolments               edge:enrol  refused
     GET     /api/v1/edges/enrolments               edge:enrol  refused
     DELETE  /api/v1/edges/enrolments/{id}          edge:enrol  refused
