@@ -49,7 +49,7 @@ const wholeAt =
 
 export const investigationRoutes = (parts: RouteParts): readonly RouteDeclaration[] => {
   const whole = wholeAt(parts.origin);
-  return [...incidentRoutes(parts, whole), ...reportRoutes(parts, whole)];
+  return [...incidentRoutes(parts, whole), ...reportRoutes(parts, whole), ...evidenceRoutes(parts, whole)];
 };
 
 type Whole = ReturnType<typeof wholeAt>;
@@ -131,6 +131,10 @@ const reportRoutes = ({ reports, seenBy }: RouteParts, whole: Whole): readonly R
     errors: ['not_found'],
     handle: async ({ params, principal }) => await reports.markdown(params.id, await seenBy(principal)),
   }),
+];
+
+/** For those who doubt a report, or know better. */
+const evidenceRoutes = ({ reports, seenBy }: RouteParts, whole: Whole): readonly RouteDeclaration[] => [
   route({
     method: 'GET',
     path: `${path}/{id}/evidence/{evidence}/again`,
