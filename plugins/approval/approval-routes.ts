@@ -65,7 +65,12 @@ const Approve = Type.Object({ args_sha256: Digest, comment: Type.Optional(Type.S
 const Deny = Type.Object({ args_sha256: Digest, reason: Type.String({ minLength: 1, maxLength: 2_000 }) });
 
 const decided = {
-  ...{ method: 'POST', access: 'any', devices: 'narrowed', params: ApprovalId, response: Detail, status: 200 },
+  method: 'POST',
+  access: 'any',
+  devices: 'narrowed',
+  params: ApprovalId,
+  response: Detail,
+  status: 200,
   errors: ['not_found', 'forbidden', 'conflict'],
 } as const;
 
