@@ -227,7 +227,7 @@ describe('hostile connections', () => {
         }),
       ],
       {
-        limits: { longHeadBytes: 1024 * 1024 },
+        limits: { longHeadBytes: 1024 * 1024, headersTimeoutMs: 60_000, requestTimeoutMs: 60_000 },
       },
     );
     t.after(() => small.close());
