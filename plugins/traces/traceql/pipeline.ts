@@ -60,6 +60,9 @@ function merged(spansets: readonly Spanset[]): Members {
   return spansets.length === 1 ? spansets[0]!.members : [...new Set(spansets.flatMap(({ members }) => members))].sort((a, b) => a - b);
 }
 
+/** What spans without the attribute are grouped by, as it is shown. */
+const nil: Value = { type: 'string', value: 'nil' };
+
 function grouping(fields: readonly FieldExpression[]): RunPipeline {
   const columns = fields.map((field) => ({ key: `by(${printField(field)})`, evaluate: compileField(field) }));
   return (view, input) =>
@@ -70,7 +73,7 @@ function grouping(fields: readonly FieldExpression[]): RunPipeline {
         const key = JSON.stringify(values.map(keyOf));
         let group = groups.get(key);
         if (group === undefined) {
-          const named = columns.flatMap(({ key: name }, at) => (values[at] === undefined ? [] : [{ key: name, value: values[at] }]));
+          const named = columns.map(({ key: name }, at) => ({ key: name, value: values[at] ?? nil }));
           groups.set(key, (group = { members: [], attributes: [...attributes, ...named] }));
         }
         group.members.push(index);

@@ -14,6 +14,7 @@ import { parse as parseYaml } from 'yaml';
 import { parse } from '../../../plugins/traces/traceql/engine.ts';
 import { goEvaluations, goRefusals } from './go-evaluations.ts';
 import { goMetrics } from './go-metrics.ts';
+import { goSearches } from './go-searches.ts';
 
 const { values, positionals } = parseArgs({ allowPositionals: true, options: { verbose: { type: 'boolean', default: false } } });
 const [checkout] = positionals;
@@ -51,6 +52,7 @@ for (const [what, judged] of [
   ['texts that its parser refuses', goRefusals(checkout)],
   ['evaluations', goEvaluations(checkout)],
   ['values of metrics', await goMetrics(checkout)],
+  ['searches of a store', await goSearches(checkout)],
 ] as const) {
   const wanted = judged.filter(({ reason }) => reason === undefined);
   const wrong = wanted.filter((one) => one.wrong !== undefined);

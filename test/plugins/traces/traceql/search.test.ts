@@ -269,6 +269,11 @@ describe('pipelines', () => {
     );
   });
 
+  test('spans without the attribute are a group, and it is named', async () => {
+    const { traces } = await ask([traceOf('1'.repeat(32), ...spans)], '{ } | by(.nope) | count() = 4');
+    assert.deepEqual(traces[0]!.spansets[0]!.attributes[0], { key: 'by(.nope)', value: { type: 'string', value: 'nil' } });
+  });
+
   test('spans show the attributes that the query speaks of or selects', async () => {
     const { traces } = await ask([traceOf('1'.repeat(32), ...spans)], '{ .n = 2 && duration > 1ms } | select(resource.service.name, kind, .nope)');
     assert.deepEqual(traces[0]!.spansets[0]!.spans[0]!.attributes, [
