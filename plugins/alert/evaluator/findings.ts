@@ -173,7 +173,7 @@ export class Findings {
     const lead = leadIn(turn, draft, inputs);
     const now = this.#parts.now();
     if (lead === undefined) {
-      close(draft, known, finding.ending ?? (left.some(({ key }) => finding.stale.has(key)) ? 'not_heard' : 'cleared'), now);
+      close(draft, known, finding.ending ?? endOf(known, turn), now);
     } else {
       draft.apply(change(known, firingOf(finding, lead, this.#parts.render), { joined: [], left, firing: countFiring(draft.members(group)) }, now));
     }
@@ -211,6 +211,16 @@ async function turnsOf(finding: Finding, draft: Draft, holdMs: number): Promise<
 function leadIn({ finding: { rule, plan }, group }: Turn, draft: Draft, inputs: GateInputs): Instance | undefined {
   const threshold = plan.legs.find((leg) => leg.threshold !== undefined)?.threshold;
   return leadOf(draft.members(group), (member) => isMuted(member, rule, inputs), threshold);
+}
+
+/** Clear is what was found to be met by the condition that the rule has, and then no more. */
+function endOf({ marks, last_fired_at: firedAt }: Incident, { finding, left }: Turn): ResolveReason {
+  const edited = Date.parse(marks.rule?.ref ?? '');
+  return left.some(({ key }) => finding.stale.has(key))
+    ? 'not_heard'
+    : edited >= firedAt && left.every(({ reading }) => reading.seenAt < edited)
+      ? 'rule_edited'
+      : 'cleared';
 }
 
 /** Ends an incident, and notifies the channels that were sent its firing. */

@@ -1,3 +1,5 @@
+import { timestamp } from 'svc/sdk';
+
 import { review, type GateInputs } from '../gates/review.ts';
 import type { Draft } from '../incident/draft.ts';
 import { type Incident, isUnnotified } from '../incident/incident.ts';
@@ -43,6 +45,15 @@ export function applyRuleChange({ kind, rule, before }: RuleChange, { ledger, pl
           draft.setIncident({ ...incident, ...ofRule(edited), updated_at: now() });
           if (isRaised(incident, edited)) {
             raise(incident.dedupe_key, draft);
+          }
+        }
+      }
+      if (looksElsewhere) {
+        const { steady } = gateInputs();
+        for (const { dedupe_key: group, rule_id: of } of ledger.live.values()) {
+          if (of === edited.id) {
+            const incident = draft.incident(group)!;
+            draft.setIncident({ ...incident, marks: { ...incident.marks, rule: { ref: timestamp(now()), at: steady } } });
           }
         }
       }

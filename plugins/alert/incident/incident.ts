@@ -61,7 +61,8 @@ export interface Incident {
   /** Of the last firing or reminder that was sent, unless its end was sent since. */
   readonly notified_at: number | null;
   readonly fires: readonly number[];
-  readonly marks: Readonly<Partial<Record<Gate, Mark>>>;
+  /** Of gates; and since when, by the wall, its rule asks something else than what it fired by. */
+  readonly marks: Readonly<Partial<Record<Gate | 'rule', Mark>>>;
   readonly fired_at: number;
   readonly last_fired_at: number;
   readonly acknowledged_at: number | null;

@@ -171,7 +171,16 @@ export function unsilence(incident: Incident, actor: Actor, reason: 'silence_exp
   }
 }
 
-export type ResolveReason = 'cleared' | 'not_heard' | 'by_user' | 'not_told' | 'source_removed' | 'rule_changed' | 'rule_disabled' | 'rule_deleted';
+export type ResolveReason =
+  | 'cleared'
+  | 'not_heard'
+  | 'by_user'
+  | 'not_told'
+  | 'source_removed'
+  | 'rule_changed'
+  | 'rule_edited'
+  | 'rule_disabled'
+  | 'rule_deleted';
 
 const endings: Readonly<Record<ResolveReason, (actor: Actor) => string>> = {
   cleared: () => 'the condition has cleared',
@@ -180,6 +189,7 @@ const endings: Readonly<Record<ResolveReason, (actor: Actor) => string>> = {
   not_told: () => 'its source has not told it again; whether the condition lasts is not known',
   source_removed: () => 'its source was taken away',
   rule_changed: () => 'its rule was changed to another key, scope or dimensions',
+  rule_edited: () => 'its rule was given another condition while it lasted, and that is not met; whether the one before is, is not known',
   rule_disabled: () => 'its rule was disabled',
   rule_deleted: () => 'its rule was deleted',
 };
