@@ -176,11 +176,11 @@ export async function removeInstances(tx: Db, keys: readonly string[]): Promise<
 
 /** What was last measured of instances whose state is the same. */
 export async function storeReadings(tx: Db, instances: readonly Instance[]): Promise<void> {
-  for (const some of parts(instances)) {
+  await writeInParts(instances, async (some) => {
     const json = JSON.stringify(some.map(({ key, reading }) => [key, reading.value, reading.worst, reading.seenAt]));
     await sql`update alert_instances set value = read.value ->> 1, worst = read.value ->> 2, seen_at = read.value ->> 3
       from json_each(${json}) as read where alert_instances.dedupe_key = read.value ->> 0`.execute(tx);
-  }
+  });
 }
 
 export const incidentsById = (read: Db, ids: readonly number[]): Promise<readonly Incident[]> =>
@@ -201,6 +201,21 @@ async function readInParts<K>(keys: readonly K[], read: (some: readonly K[]) => 
     (await read(some)).rows.forEach((row) => found.push(incidentOf(row)));
   }
   return found;
+}
+
+/** None waits for the one before it: the thread that writes has always something to do, and what takes longer than a write may is undone. */
+export async function writeInParts<T>(all: readonly T[], write: (some: readonly T[]) => Promise<void>): Promise<void> {
+  const writes: Promise<void>[] = [];
+  for (const [at, some] of [...parts(all)].entries()) {
+    if (at > 0) {
+      await nextTurn();
+    }
+    const own = write(some);
+    // It fails all of them below, not this process before that.
+    own.catch(() => undefined);
+    writes.push(own);
+  }
+  await Promise.all(writes);
 }
 
 /** Rows that are read, or written out as one text, before requests have their turn. */

@@ -22,6 +22,7 @@ import {
   replaceInstances,
   rowOf,
   storeReadings,
+  writeInParts,
 } from './ledger-rows.ts';
 import { enqueueNotices, noticeOf } from './notices.ts';
 import type { EventRow, IncidentTables } from './tables.ts';
@@ -202,26 +203,29 @@ export class Ledger {
   async #store(tx: Tables<IncidentTables>['read'], changes: Changes): Promise<ReadonlyMap<string, Incident>> {
     const { clock, outbox } = this.#parts;
     const now = clock.now();
-    const stored = new Map<string, Incident>();
-    for (const some of parts([...changes.incidents.values()])) {
-      const known = some.filter(({ id }) => id !== 0);
-      if (known.length > 0 && (await changedIncidents(tx, new Map(known.map(({ id, version }) => [id, version]))))) {
-        throw new SvcError('unavailable', 'another writer changed an incident meanwhile; try again');
-      }
-      const next = some.map((incident) => ({ ...incident, version: incident.version + 1 }));
-      const fresh = next.filter(({ id }) => id === 0);
-      const ids = fresh.length === 0 ? new Map<string, number>() : await insertIncidents(tx, fresh.map(rowOf));
-      next.forEach((one) => stored.set(one.dedupe_key, one.id === 0 ? { ...one, id: ids.get(one.dedupe_key)! } : one));
-      if (known.length > 0) {
-        await replaceIncidents(tx, next.filter(({ id }) => id !== 0).map(rowOf));
-      }
+    const touched = [...changes.incidents.values()];
+    const known = touched.filter(({ id }) => id !== 0);
+    if (known.length > 0 && (await changedIncidents(tx, new Map(known.map(({ id, version }) => [id, version]))))) {
+      throw new SvcError('unavailable', 'another writer changed an incident meanwhile; try again');
     }
-    for (const some of parts(changes.events)) {
-      await insertEvents(
+    const stored = new Map<string, Incident>();
+    const fresh = touched.filter(({ id }) => id === 0);
+    await writeInParts(fresh, async (some) => {
+      const next = some.map((incident) => ({ ...incident, version: incident.version + 1 }));
+      const ids = await insertIncidents(tx, next.map(rowOf));
+      next.forEach((one) => stored.set(one.dedupe_key, { ...one, id: ids.get(one.dedupe_key)! }));
+    });
+    await writeInParts(known, (some) => {
+      const next = some.map((incident) => ({ ...incident, version: incident.version + 1 }));
+      next.forEach((one) => stored.set(one.dedupe_key, one));
+      return replaceIncidents(tx, next.map(rowOf));
+    });
+    await writeInParts(changes.events, (some) =>
+      insertEvents(
         tx,
         some.map(({ key, event, status, severity }) => eventRow(stored.get(key)!.id, { event, status, severity, now })),
-      );
-    }
+      ),
+    );
     await storeInstances(tx, changes, now);
     for (const some of parts(changes.notices)) {
       const notices = some.map((drafted) => {
@@ -247,8 +251,8 @@ export class Ledger {
 }
 
 /** What has fired stays listed for a while after it is over. */
-async function storeInstances(tx: Tables<IncidentTables>['read'], { instances }: Changes, now: number): Promise<void> {
-  for (const some of parts([...instances])) {
+const storeInstances = (tx: Tables<IncidentTables>['read'], { instances }: Changes, now: number): Promise<void> =>
+  writeInParts([...instances], async (some) => {
     const kept = some.flatMap(([, { ruleId, before, instance }]) =>
       instance !== undefined
         ? [instanceRowOf(ruleId, instance)]
@@ -258,14 +262,8 @@ async function storeInstances(tx: Tables<IncidentTables>['read'], { instances }:
     );
     const listed = new Set(kept.map(({ dedupe_key: key }) => key));
     const gone = some.flatMap(([key]) => (listed.has(key) ? [] : [key]));
-    if (kept.length > 0) {
-      await replaceInstances(tx, kept);
-    }
-    if (gone.length > 0) {
-      await removeInstances(tx, gone);
-    }
-  }
-}
+    await Promise.all([kept.length > 0 && replaceInstances(tx, kept), gone.length > 0 && removeInstances(tx, gone)]);
+  });
 
 const eventRow = (
   incidentId: number,
