@@ -3,20 +3,17 @@ import { join } from 'node:path';
 
 // By require: an import would load all that these re-export.
 const { createHash } = process.getBuiltinModule('node:crypto');
-const { Script, constants } = process.getBuiltinModule('node:vm');
+const { Script } = process.getBuiltinModule('node:vm');
 const { cachedDataVersionTag } = process.getBuiltinModule('node:v8');
 
 const opening = '(function (exports, require, module, __filename, __dirname, codeCache) { ';
 const closing = '\n})';
 
-/** A CommonJS text as a function of what Node gives to every such module. Its lines and columns stay those of the text. */
-export const scriptOf = (text, filename, cachedData) =>
-  new Script(opening + text + closing, {
-    filename,
-    columnOffset: -opening.length,
-    cachedData,
-    importModuleDynamically: constants.USE_MAIN_CONTEXT_DEFAULT_LOADER,
-  });
+/**
+ * A CommonJS text as a function of what Node gives to every such module. Its lines and columns stay those of the text. It cannot call
+ * `import()`: in a script that came from a cache Node 20 does not know any more who would answer that.
+ */
+export const scriptOf = (text, filename, cachedData) => new Script(opening + text + closing, { filename, columnOffset: -opening.length, cachedData });
 
 /**
  * What the engine has made of the texts of a start, the functions among it that ran, kept for the next one: reading it takes a tenth

@@ -93,8 +93,8 @@ async function build(root, draft, folder) {
     banner: { js: `import{createRequire as createRequireOfSvc}from'node:module';const ${requireFrom(root, 'createRequireOfSvc')}` },
   };
   await Promise.all([
-    // One text, for which the engine can keep what it makes of it.
-    program('svc', { ...commonJs, minifyWhitespace: true }),
+    // One text, for which the engine can keep what it makes of it; from there it requires what it would import.
+    program('svc', { ...commonJs, minifyWhitespace: true, supported: { 'dynamic-import': false } }),
     // Built apart: in one build with the others it would share their chunks, and load what it does not use.
     program('edge', { ...modules, ...smallProgram }),
     esbuild.build({

@@ -28,7 +28,8 @@ export async function serve(options: BootOptions, ready: (dataDir: string) => vo
   const cache = typeof codeCache === 'undefined' ? undefined : codeCache;
   const bundler: BootOptions['bundler'] = (folder) => ({
     ...sourceBundler(folder),
-    functionOf: cache && ((code, filename) => cache.functionOf(code, filename)),
+    // One that imports while it runs could not do so from there.
+    functionOf: cache && ((code, filename) => (/\bimport\s*\(/.test(code) ? undefined : cache.functionOf(code, filename))),
   });
   return await runInForeground(
     async () => {
