@@ -1,0 +1,81 @@
+import { createHash } from 'node:crypto';
+
+import { Banner, Board, BuildInfo, byteRoute, type Call, definePlugin, Plugins, type RouteDeclaration, SvcError } from 'svc/sdk';
+import { Type } from 'typebox';
+
+import { Library } from './library.ts';
+import { chapterPage, foundPage, manualStyle } from './manual-page.ts';
+import { search } from './search.ts';
+import { Shelf } from './shelf.ts';
+
+export default definePlugin({
+  activate(ctx) {
+    const shelf = new Shelf(ctx.services.use(BuildInfo).root, ctx.services.use(Plugins));
+    const board = ctx.services.use(Board);
+    ctx.http.routes(manualRoutes(shelf, new Library(shelf, () => board.list())));
+    ctx.extend.contribute(Banner, 'manual', { line: (url) => `Manual   ${url}/docs` });
+  },
+});
+
+const Name = Type.Object({ page: Type.String({ maxLength: 60, pattern: '^[a-z-]+$', examples: ['serving'] }) });
+const Words = Type.Object({ q: Type.Optional(Type.String({ maxLength: 200, description: 'words that a section must have, all of them', examples: ['backup'] })) });
+
+const html = { method: 'GET', access: 'public', produces: 'text/html; charset=utf-8' } as const;
+
+const manualRoutes = (shelf: Shelf, library: Library): readonly RouteDeclaration[] => [
+  byteRoute({
+    ...html,
+    path: '/docs',
+    summary: 'The manual: its first page',
+    handle: (call) => chapter(call, library, 'start'),
+  }),
+  byteRoute({
+    ...html,
+    path: '/docs/{page}',
+    params: Name,
+    query: Words,
+    summary: 'A page of the manual; "search" looks for words in all of them',
+    errors: ['not_found'],
+    async handle(call) {
+      if (call.params.page !== 'search') {
+        return await chapter(call, library, call.params.page);
+      }
+      asPage(call);
+      const words = call.query.q ?? '';
+      return foundPage(words, search(await library.all(), words));
+    },
+  }),
+  byteRoute({
+    method: 'GET',
+    path: '/docs/pictures/{file}',
+    access: 'public',
+    params: Type.Object({ file: Type.String({ maxLength: 70, examples: ['overview.png'] }) }),
+    summary: 'A picture of the manual',
+    produces: 'image/png',
+    errors: ['not_found'],
+    async handle({ params, setHeader }) {
+      const bytes = await shelf.picture(params.file);
+      if (bytes === undefined) {
+        throw new SvcError('not_found', `the manual has no picture ${params.file}`);
+      }
+      setHeader('cache-control', 'public, max-age=3600');
+      return bytes;
+    },
+  }),
+];
+
+async function chapter(call: Pick<Call, 'setHeader'>, library: Library, name: string): Promise<string> {
+  const found = await library.chapter(name);
+  if (found === undefined) {
+    throw new SvcError('not_found', `the manual has no page "${name}"; /docs lists them`);
+  }
+  asPage(call);
+  return chapterPage(name, found);
+}
+
+function asPage({ setHeader }: Pick<Call, 'setHeader'>): void {
+  setHeader('content-security-policy', policy);
+}
+
+/** The page brings its one style sheet with it, shows pictures of its own, and asks its own search alone. */
+const policy = `default-src 'none'; style-src 'sha256-${createHash('sha256').update(manualStyle).digest('base64')}'; img-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'`;

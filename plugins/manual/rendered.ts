@@ -1,0 +1,88 @@
+import { Marked, type Tokens } from 'marked';
+
+import { chapters } from './chapters.ts';
+
+/** A heading and what stands below it until the next one. */
+export interface Section {
+  readonly id: string;
+  readonly title: string;
+  readonly text: string;
+}
+
+export interface Rendered {
+  readonly title: string;
+  readonly html: string;
+  readonly sections: readonly Section[];
+}
+
+/** Markdown of the manual as HTML. HTML within it is shown as text, and addresses of files lead to their page here, or nowhere. */
+export function rendered(markdown: string): Rendered {
+  const ids = new Map<string, number>();
+  const found: { id: string; title: string }[] = [];
+  const marked = new Marked({
+    gfm: true,
+    renderer: {
+      html: ({ text }) => escaped(text),
+      heading({ tokens, depth, text }) {
+        const id = idOf(text, ids);
+        found.push({ id, title: plain(text) });
+        return `<h${depth} id="${id}">${this.parser.parseInline(tokens)}</h${depth}>\n`;
+      },
+      link({ href, tokens }) {
+        const to = addressOf(href);
+        const text = this.parser.parseInline(tokens);
+        return to === undefined ? text : `<a href="${escaped(to)}">${text}</a>`;
+      },
+      image: ({ href, text }: Tokens.Image) => {
+        const [, name] = /^(?:docs\/)?pictures\/([a-z0-9-]+\.png)$/.exec(href) ?? [];
+        return name === undefined ? escaped(text) : `<img src="/docs/pictures/${name}" alt="${escaped(text)}" loading="lazy">`;
+      },
+    },
+  });
+  const html = marked.parse(markdown, { async: false });
+  return { title: found[0]?.title ?? 'Manual', html, sections: sectionsOf(markdown, found) };
+}
+
+/** As in `docs/roles.md#users`: the page of that file; addresses of other servers as they are; of other files none. */
+function addressOf(href: string): string | undefined {
+  if (/^(?:https?:\/\/|#)/.test(href)) {
+    return href;
+  }
+  const [path = '', anchor] = href.split('#');
+  const name = path.replace(/^(?:\.\.\/|\.\/|docs\/)+/, '');
+  const chapter = chapters.find(({ file }) => file !== undefined && (file === name || file === `docs/${name}`));
+  return chapter && `/docs/${chapter.name}${anchor === undefined ? '' : `#${anchor}`}`;
+}
+
+function idOf(text: string, ids: Map<string, number>): string {
+  const id = plain(text)
+    .toLowerCase()
+    .replaceAll(/[^\p{L}\p{N}\s-]/gu, '')
+    .trim()
+    .replaceAll(/\s+/g, '-');
+  const times = ids.get(id) ?? 0;
+  ids.set(id, times + 1);
+  return times === 0 ? id : `${id}-${times}`;
+}
+
+/** Without its marks. */
+const plain = (text: string): string => text.replaceAll(/[`*_]|\[([^\]]*)\]\([^)]*\)/g, '$1');
+
+function sectionsOf(markdown: string, headings: readonly { readonly id: string; readonly title: string }[]): readonly Section[] {
+  let isCode = false;
+  let at = -1;
+  const texts = headings.map(() => [] as string[]);
+  for (const line of markdown.split('\n')) {
+    isCode = /^\s*(?:```|~~~)/.test(line) ? !isCode : isCode;
+    if (!isCode && /^#{1,6}\s/.test(line)) {
+      at += 1;
+    } else {
+      texts[at]?.push(line);
+    }
+  }
+  return headings.map((heading, index) => ({ ...heading, text: texts[index]!.join(' ').replaceAll(/[`*|]|\s+/g, ' ') }));
+}
+
+const entities: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' };
+
+export const escaped = (text: string): string => text.replaceAll(/[&<>"']/g, (character) => entities[character]!);
