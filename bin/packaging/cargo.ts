@@ -35,17 +35,24 @@ async function shippedPlugins(root: string): Promise<ReadonlyMap<string, Readonl
   return built;
 }
 
-/** Personas and skills that belong to no area travel as a plugin without code. */
+/** Personas, skills, playbooks and the manual, which belong to no area, travel as a plugin without code. */
 function shippedFiles(root: string, version: string): ReadonlyMap<string, Buffer> {
   const manifest = {
     id: 'shipped-files',
     version,
     title: 'Shipped personas and skills',
-    description: 'Personas and skills that come with svc and belong to no area.',
+    description: 'Personas, skills and texts that come with svc and belong to no area.',
     engines: { host: `^${sdkVersion}` },
   };
   const playbooks = filesBelow(root, 'vault');
-  const names = [...filesBelow(root, 'agents'), ...filesBelow(root, 'skills'), ...playbooks];
+  const manual = [
+    'README.md',
+    'CHANGELOG.md',
+    'CONTRIBUTING.md',
+    'SECURITY.md',
+    ...filesBelow(root, 'docs').filter((name) => /^docs\/(?:[^/]+\.md|pictures\/.+)$/.test(name)),
+  ];
+  const names = [...filesBelow(root, 'agents'), ...filesBelow(root, 'skills'), ...playbooks, ...manual];
   const list = Buffer.from(JSON.stringify(playbooks.map((name) => name.slice('vault/'.length))));
   return new Map([
     ['plugin.json', Buffer.from(JSON.stringify(manifest))],

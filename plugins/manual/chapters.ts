@@ -16,14 +16,17 @@ const doc = (name: string, title: string): Chapter => ({ name, title, file: `doc
 export const parts: readonly Part[] = [
   {
     title: 'Begin',
-    chapters: [{ name: 'start', title: 'What it is, and the first minute', file: 'README.md' }, doc('serving', 'Install and reach it'), doc('concepts', 'Concepts in pictures')],
+    chapters: [
+      { name: 'start', title: 'What it is, and the first minute', file: 'README.md' },
+      doc('serving', 'Install and reach it'),
+      doc('concepts', 'Concepts in pictures'),
+    ],
   },
   {
     title: 'Operate',
     chapters: [
       doc('console', 'The console'),
       doc('roles', 'Users, roles, organizations'),
-      doc('messages', 'Messages of incidents'),
       doc('alert-sources', 'Alerts of others'),
       doc('back-ends', 'Stores elsewhere'),
       doc('config-files', 'Configuration in files'),

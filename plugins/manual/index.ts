@@ -18,7 +18,9 @@ export default definePlugin({
 });
 
 const Name = Type.Object({ page: Type.String({ maxLength: 60, pattern: '^[a-z-]+$', examples: ['serving'] }) });
-const Words = Type.Object({ q: Type.Optional(Type.String({ maxLength: 200, description: 'words that a section must have, all of them', examples: ['backup'] })) });
+const Words = Type.Object({
+  q: Type.Optional(Type.String({ maxLength: 200, description: 'words that a section must have, all of them', examples: ['backup'] })),
+});
 
 const html = { method: 'GET', access: 'public', produces: 'text/html; charset=utf-8' } as const;
 

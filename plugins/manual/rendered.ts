@@ -45,7 +45,7 @@ export function rendered(markdown: string): Rendered {
 
 /** As in `docs/roles.md#users`: the page of that file; addresses of other servers as they are; of other files none. */
 function addressOf(href: string): string | undefined {
-  if (/^(?:https?:\/\/|#)/.test(href)) {
+  if (/^(?:https?:\/\/|#|\/docs\/)/.test(href)) {
     return href;
   }
   const [path = '', anchor] = href.split('#');

@@ -31,14 +31,14 @@ export class Shelf {
   }
 
   async #read(file: string): Promise<Uint8Array | undefined> {
-    return (
-      this.#plugins.read(carrier, file) ??
-      (await readFile(join(this.#root, file)).catch((error: NodeJS.ErrnoException) => {
-        if (error.code === 'ENOENT') {
-          return undefined;
-        }
-        throw error;
-      }))
-    );
+    if (this.#plugins.list().some(({ id }) => id === carrier)) {
+      return this.#plugins.read(carrier, file);
+    }
+    return await readFile(join(this.#root, file)).catch((error: NodeJS.ErrnoException) => {
+      if (error.code === 'ENOENT') {
+        return undefined;
+      }
+      throw error;
+    });
   }
 }

@@ -1,0 +1,46 @@
+import { globalOptions } from './arguments.ts';
+import type { Command } from './command.ts';
+import { exitCodes } from './failure.ts';
+import { optionRows, usageOf } from './page.ts';
+import { offered } from './verbs/offered.ts';
+
+/** Every command that a whole svc offers as one page of markdown. */
+export async function commandPages(): Promise<string> {
+  const catalogue = await offered({});
+  const sections = await Promise.all(
+    catalogue.names.map(async (name) => {
+      const { summary, load } = catalogue.entry(name)!;
+      return section(name, summary, (await load()).command);
+    }),
+  );
+  return `# Commands
+
+Every command, as \`svc help COMMAND\` tells it. Written by \`npm run command-pages\`; never edited by hand.
+
+## Options of every command
+
+${tableOf(optionRows(globalOptions))}
+
+## Exit codes
+
+${tableOf(Object.entries(exitCodes))}
+
+${sections.join('\n')}`;
+}
+
+function section(name: string, summary: string, command: Command): string {
+  const { about, options, example } = command;
+  const rows = optionRows(options);
+  return `## svc ${name}
+
+${summary}.${about === '' ? '' : ` ${about}`}
+
+\`\`\`sh
+${usageOf(name, command)}
+${example}
+\`\`\`
+${rows.length === 0 ? '' : `\n${tableOf(rows)}\n`}`;
+}
+
+const tableOf = (rows: readonly (readonly string[])[]): string =>
+  ['| | |', '| --- | --- |', ...rows.map(([name, meaning]) => `| \`${name}\` | ${meaning!.replaceAll('|', String.raw`\|`)} |`)].join('\n');

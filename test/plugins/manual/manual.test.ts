@@ -1,0 +1,77 @@
+import assert from 'node:assert/strict';
+import { cpSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test, type TestContext } from 'node:test';
+import { fileURLToPath } from 'node:url';
+
+import { startTestHost, type TestHost, useNoLeaks } from 'svc/testing';
+
+import { commandPages } from '../../../bin/cli/command-pages.ts';
+import { chapters } from '../../../plugins/manual/chapters.ts';
+import { rendered } from '../../../plugins/manual/rendered.ts';
+
+const root = fileURLToPath(new URL('../../..', import.meta.url));
+const docs = join(root, 'docs');
+
+/** A house whose product folder has the texts of this one. */
+async function manual(t: TestContext, ...plugins: readonly string[]): Promise<TestHost> {
+  const house = await startTestHost(t, { plugins: ['manual', ...plugins] });
+  for (const name of ['README.md', 'SECURITY.md', 'CHANGELOG.md', 'CONTRIBUTING.md', 'docs']) {
+    cpSync(join(root, name), join(house.dataDir, 'no-product', name), { recursive: true });
+  }
+  return house;
+}
+
+test('every page of docs is a chapter, is served without a session, and no link on it leads nowhere', async (t) => {
+  const house = await manual(t);
+  useNoLeaks(t, house);
+  const files = readdirSync(docs).filter((name) => name.endsWith('.md'));
+  assert.deepEqual(chapters.flatMap(({ file }) => (/^docs\/[^/]+$/.test(file ?? '') ? [file!.slice('docs/'.length)] : [])).toSorted(), files.toSorted());
+  const pages = new Map<string, string>();
+  for (const { name } of chapters) {
+    const answer = await fetch(`${house.url}/docs/${name}`);
+    assert.equal(answer.status, 200, name);
+    assert.match(answer.headers.get('content-security-policy')!, /^default-src 'none'; style-src 'sha256-/);
+    pages.set(name, await answer.text());
+  }
+  for (const [name, text] of pages) {
+    assert.doesNotMatch(text, /<script|javascript:|<iframe/i, name);
+    for (const [, page, anchor] of text.matchAll(/href="\/docs\/([a-z-]+)(?:#([^"]+))?"/g)) {
+      const target = pages.get(page!);
+      assert.ok(target !== undefined, `${name} leads to /docs/${page}`);
+      assert.ok(anchor === undefined || target.includes(`id="${anchor}"`), `${name} leads to /docs/${page}#${anchor}`);
+    }
+    for (const [, picture] of text.matchAll(/src="([^"]+)"/g)) {
+      const answer = await fetch(`${house.url}${picture}`);
+      assert.deepEqual([answer.status, answer.headers.get('content-type')], [200, 'image/png'], `${name} shows ${picture}`);
+      await answer.arrayBuffer();
+    }
+  }
+});
+
+test('words are found in all pages, and what was typed stands there as text', async (t) => {
+  const house = await manual(t);
+  const found = await (await fetch(`${house.url}/docs/search?q=${encodeURIComponent('promised RESOLVED')}`)).text();
+  assert.match(found, /<a href="\/docs\/promises#promised">/);
+  const hostile = await (await fetch(`${house.url}/docs/search?q=${encodeURIComponent('"><script>alert(1)</script>')}`)).text();
+  assert.doesNotMatch(hostile, /<script/);
+  assert.match(hostile, /No page has all of these words/);
+  assert.equal((await fetch(`${house.url}/docs/nothing-of-that`)).status, 404);
+  assert.equal((await fetch(`${house.url}/docs/pictures/..%2F..%2Fplugin.json`)).status, 400);
+});
+
+test('the page of settings has what plugins declare, without values', async (t) => {
+  const house = await manual(t, 'iam', 'session');
+  const text = await (await fetch(`${house.url}/docs/settings`)).text();
+  assert.match(text, /<h2 id="session">session<\/h2>/);
+});
+
+test('docs/commands.md is what the commands say of themselves', async () => {
+  assert.equal(readFileSync(`${docs}/commands.md`, 'utf8'), await commandPages(), 'run "npm run command-pages", and commit the page');
+});
+
+test('HTML, scripts and addresses of scripts in a text are shown as text', () => {
+  const { html } = rendered('# <b>x</b>\n\n<script>alert(1)</script>\n\n[a](javascript:alert(1)) ![p](https://example.org/p.png) [s](../core/x.ts)\n');
+  assert.doesNotMatch(html, /<script|javascript:|<img|<b>/);
+  assert.match(html, /&lt;script&gt;/);
+});

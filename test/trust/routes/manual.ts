@@ -1,0 +1,9 @@
+import type { Area } from '../area.ts';
+
+export const area: Area = {
+  routes: `
+    GET  /docs                  public
+    GET  /docs/pictures/{file}  public
+    GET  /docs/{page}           public
+  `,
+};
