@@ -1,12 +1,11 @@
 import { globalOptions } from './arguments.ts';
+import type { Catalogue } from './catalogue.ts';
 import type { Command } from './command.ts';
 import { exitCodes } from './failure.ts';
 import { optionRows, usageOf } from './page.ts';
-import { offered } from './verbs/offered.ts';
 
-/** Every command that a whole svc offers as one page of markdown. */
-export async function commandPages(): Promise<string> {
-  const catalogue = await offered({});
+/** Every command as one page of markdown. */
+export async function commandPages(catalogue: Catalogue): Promise<string> {
   const sections = await Promise.all(
     catalogue.names.map(async (name) => {
       const { summary, load } = catalogue.entry(name)!;

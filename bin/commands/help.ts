@@ -1,5 +1,6 @@
 import { globalOptions, suggestion } from '../cli/arguments.ts';
 import type { Catalogue } from '../cli/catalogue.ts';
+import { commandPages } from '../cli/command-pages.ts';
 import type { Command, Result } from '../cli/command.ts';
 import { exitCodes, usageFailure } from '../cli/failure.ts';
 import { printable } from '../cli/layout.ts';
@@ -8,12 +9,16 @@ import { offered } from '../cli/verbs/offered.ts';
 
 export const command: Command = {
   operands: ['[command…]'],
-  options: {},
+  options: { markdown: { about: 'every command as one page of markdown' } },
   about: '',
   example: 'svc help plugin check',
 
   async run(call) {
     const catalogue = await offered(call.environment);
+    if (call.has('markdown')) {
+      const markdown = await commandPages(catalogue);
+      return { data: { markdown }, text: () => markdown.trimEnd() };
+    }
     const words = [call.optionalOperand(0), call.optionalOperand(1)].filter((word) => word !== undefined);
     const name = words.join(' ');
     if (name === '') {

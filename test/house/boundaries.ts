@@ -40,7 +40,7 @@ const pluginModules = ['svc/sdk', 'svc/thread', ...Object.keys(libraries).map((n
 const libraryPackages = ['ajv', 'better-sqlite3', 'gray-matter', 're2js', 'typebox', 'ws', 'yaml'];
 
 /** Packages a plugin may use beside the contract: they compute, and touch nothing. */
-export const pluginPackages = ['typebox', 'kysely', 'yaml', 'semver', 're2js', 'ajv', 'jsonwebtoken', 'ssh2', 'unpdf'];
+export const pluginPackages = ['typebox', 'kysely', 'yaml', 'semver', 're2js', 'ajv', 'jsonwebtoken', 'ssh2', 'unpdf', 'marked'];
 
 /** Packages for browsers; what is loaded there meets nothing of the house but its public routes. */
 export const browserPackages = ['preact', 'uplot', '@xterm/xterm', '@xterm/addon-fit'];

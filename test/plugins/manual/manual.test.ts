@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { startTestHost, type TestHost, useNoLeaks } from 'svc/testing';
 
 import { commandPages } from '../../../bin/cli/command-pages.ts';
+import { offered } from '../../../bin/cli/verbs/offered.ts';
 import { chapters } from '../../../plugins/manual/chapters.ts';
 import { rendered } from '../../../plugins/manual/rendered.ts';
 
@@ -67,7 +68,7 @@ test('the page of settings has what plugins declare, without values', async (t) 
 });
 
 test('docs/commands.md is what the commands say of themselves', async () => {
-  assert.equal(readFileSync(`${docs}/commands.md`, 'utf8'), await commandPages(), 'run "npm run command-pages", and commit the page');
+  assert.equal(readFileSync(`${docs}/commands.md`, 'utf8'), await commandPages(await offered({})), 'run "npm run command-pages", and commit the page');
 });
 
 test('HTML, scripts and addresses of scripts in a text are shown as text', () => {
