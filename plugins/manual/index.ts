@@ -1,10 +1,8 @@
-import { createHash } from 'node:crypto';
-
 import { Banner, Board, BuildInfo, byteRoute, type Call, definePlugin, Plugins, type RouteDeclaration, SvcError } from 'svc/sdk';
 import { Type } from 'typebox';
 
 import { Library } from './library.ts';
-import { chapterPage, foundPage, manualStyle } from './manual-page.ts';
+import { chapterPage, foundPage, policy } from './manual-page.ts';
 import { search } from './search.ts';
 import { Shelf } from './shelf.ts';
 
@@ -78,6 +76,3 @@ async function chapter(call: Pick<Call, 'setHeader'>, library: Library, name: st
 function asPage({ setHeader }: Pick<Call, 'setHeader'>): void {
   setHeader('content-security-policy', policy);
 }
-
-/** The page brings its one style sheet with it, shows pictures of its own, and asks its own search alone. */
-const policy = `default-src 'none'; style-src 'sha256-${createHash('sha256').update(manualStyle).digest('base64')}'; img-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'`;

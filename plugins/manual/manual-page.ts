@@ -1,8 +1,10 @@
+import { createHash } from 'node:crypto';
+
 import { parts } from './chapters.ts';
 import { escaped, type Rendered } from './rendered.ts';
 import type { Hit } from './search.ts';
 
-export const manualStyle = `
+const style = `
 :root{color-scheme:light dark;--line:color-mix(in srgb,currentColor 14%,transparent);--soft:color-mix(in srgb,currentColor 5%,transparent)}
 *{box-sizing:border-box}body{margin:0;font:16px/1.6 system-ui,sans-serif;display:grid;grid-template-columns:15rem minmax(0,1fr);min-height:100vh}
 nav{border-right:1px solid var(--line);padding:1.5rem 1rem;font-size:14px}nav h2{font-size:12px;font-weight:600;opacity:.7;margin:1.4rem 0 .3rem}
@@ -15,6 +17,9 @@ table{border-collapse:collapse;display:block;overflow:auto;font-size:14px}td,th{
 blockquote{margin:0;padding-left:1rem;border-left:3px solid var(--line)}a{text-underline-offset:.15em}dt{margin-top:1rem}dd{margin:0;opacity:.85}
 @media(max-width:46rem){body{display:block}nav{border:0;border-bottom:1px solid var(--line)}}
 `;
+
+/** The page brings its one style sheet with it, shows pictures of its own, and asks its own search alone. */
+export const policy = `default-src 'none'; style-src 'sha256-${createHash('sha256').update(style).digest('base64')}'; img-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'`;
 
 /** One chapter between the list of all and the search; a page without script. */
 export const chapterPage = (name: string, { title, html }: Rendered): string => page(title, name, '', html);
@@ -29,7 +34,7 @@ export function foundPage(words: string, hits: readonly Hit[]): string {
 }
 
 const page = (title: string, current: string, words: string, body: string): string => `<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>${escaped(title)} · svc</title><style>${manualStyle}</style></head>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>${escaped(title)} · svc</title><style>${style}</style></head>
 <body><nav aria-label="Pages"><form action="/docs/search" role="search"><input type="search" name="q" value="${escaped(words)}" placeholder="Search" aria-label="Search the manual" maxlength="200"></form>
 ${parts.map(({ title: part, chapters }) => `<h2>${part}</h2>${chapters.map((chapter) => `<a href="/docs/${chapter.name}"${chapter.name === current ? ' aria-current="page"' : ''}>${escaped(chapter.title)}</a>`).join('')}`).join('\n')}
 <h2>API</h2><a href="/api/docs">Every route</a></nav>
