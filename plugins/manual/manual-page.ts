@@ -6,11 +6,16 @@ import type { Hit } from './search.ts';
 
 const style = `
 :root{color-scheme:light dark;--line:color-mix(in srgb,currentColor 14%,transparent);--soft:color-mix(in srgb,currentColor 5%,transparent)}
-*{box-sizing:border-box}body{margin:0;font:16px/1.6 system-ui,sans-serif;display:grid;grid-template-columns:15rem minmax(0,1fr);min-height:100vh}
+*{box-sizing:border-box}
+body{margin:0;font:16px/1.6 system-ui,sans-serif;display:grid;grid-template-columns:15rem minmax(0,1fr);min-height:100vh}
 nav{border-right:1px solid var(--line);padding:1.5rem 1rem;font-size:14px}nav h2{font-size:12px;font-weight:600;opacity:.7;margin:1.4rem 0 .3rem}
-nav a{display:block;padding:.15rem .5rem;border-radius:.3rem;color:inherit;text-decoration:none}nav a:hover,nav a[aria-current]{background:var(--soft)}
-nav a[aria-current]{font-weight:600}input{width:100%;font:inherit;padding:.35rem .5rem;border:1px solid var(--line);border-radius:.35rem;background:transparent;color:inherit}
-main{padding:1.5rem clamp(1rem,4vw,3.5rem) 5rem;max-width:62rem}h1{line-height:1.25}h2{margin-top:2.4rem;padding-bottom:.2rem;border-bottom:1px solid var(--line)}
+nav a{display:block;padding:.15rem .5rem;border-radius:.3rem;color:inherit;text-decoration:none}
+nav a:hover,nav a[aria-current]{background:var(--soft)}
+nav a[aria-current]{font-weight:600}
+input{width:100%;font:inherit;padding:.35rem .5rem;border:1px solid var(--line);border-radius:.35rem;background:transparent;color:inherit}
+main{padding:1.5rem clamp(1rem,4vw,3.5rem) 5rem;max-width:62rem}h1{line-height:1.25}
+h2{margin-top:2.4rem;padding-bottom:.2rem;border-bottom:1px solid var(--line)}
+
 code,pre{font:13px/1.5 ui-monospace,monospace}code{background:var(--soft);padding:.1em .25em;border-radius:.2rem}
 pre{overflow:auto;padding:.8rem 1rem;background:var(--soft);border-radius:.4rem}pre code{background:none;padding:0}img{max-width:100%;height:auto;border:1px solid var(--line);border-radius:.4rem}
 table{border-collapse:collapse;display:block;overflow:auto;font-size:14px}td,th{text-align:left;vertical-align:top;padding:.3rem .9rem .3rem 0;border-bottom:1px solid var(--line)}

@@ -37,7 +37,7 @@ test('the document has every route with its access, shapes and errors', async (t
   assert.deepEqual(Object.keys(post.responses), ['201', '400', '401', '403', '409', '413', '415', '500', '502', '503']);
   assert.deepEqual(named(post.responses['201'].content['application/json'].schema).properties.place.prefixItems, [{ type: 'number' }, { type: 'number' }]);
   const { delete: away } = document.paths['/api/v1/things/{id}'];
-  assert.deepEqual(away.parameters, [{ name: 'id', in: 'path', required: true, schema: { type: 'integer' } }]);
+  assert.deepEqual(away.parameters, [{ name: 'id', in: 'path', required: true, schema: { type: 'integer' }, example: 1 }]);
   assert.ok(away.responses['204'] && away.responses['404']);
   assert.deepEqual(document.paths['/internal/things/push'].post.security, [{ bearer: [] }, { basic: [] }]);
   assert.ok(document.paths['/api/v1/things/shell'].get.responses['101']);
