@@ -37,7 +37,7 @@ const withinMs = 160_000;
 
 export const command: Command = {
   operands: ['<file>'],
-  options: {},
+  options: { 'ignore-unknown-fields': { about: 'fields of rule files that Prometheus does not know are no fault' } },
   about:
     "Runs rule unit tests in Prometheus' own format: alerts and values that are expected of the rule files it names, over the series it holds. Series may hold native histograms, {{…}}, which the metrics store itself does not keep. No svc needs to run, and nothing is kept. Exit code 1 when something is not as expected.",
   example: 'svc rule test alerts_test.yaml',
@@ -47,7 +47,9 @@ export const command: Command = {
     const content = textOf(path);
     const files = ruleFiles(content, path);
     const report = await withProgress('Running rule tests', () =>
-      askEmptySvc(plugins, (client) => client.post<Report>('/api/v1/alert-rules/test', { content, files }, withinMs)),
+      askEmptySvc(plugins, (client) =>
+        client.post<Report>('/api/v1/alert-rules/test', { content, files, strict: !call.has('ignore-unknown-fields') }, withinMs),
+      ),
     );
     return { data: { file: path, ...report }, text: (paint) => page(report, paint), code: report.ok ? 0 : 1 };
   },

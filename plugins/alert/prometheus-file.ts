@@ -45,15 +45,16 @@ export function readYaml(text: string, what: string): unknown {
   }
 }
 
-/** Throws invalid_argument, naming the place, for what is not a rule file, as promtool does. */
-export function readRuleFile(text: string): RuleFile {
+/** Throws invalid_argument, naming the place, for what is not a rule file, as promtool does; fields that are not known are refused unless `strict` is false. */
+export function readRuleFile(text: string, { strict = true }: { readonly strict?: boolean } = {}): RuleFile {
   const { fields, path } = groupsIn(fieldsOf(readYaml(text, 'the rule file'), 'the rule file'));
-  refuseOthers(fields, ['groups'], path);
+  const refuse = strict ? refuseOthers : () => undefined;
+  refuse(fields, ['groups'], path);
   const groups = fields.get('groups') ?? (path === '' ? undefined : []);
   if (!Array.isArray(groups)) {
     throw wrong(within(path, 'groups'), 'must be a list: a rule file is a list of groups with rules');
   }
-  const read = groups.map((group, index) => readGroup(group, `${within(path, 'groups')}[${index}]`));
+  const read = groups.map((group, index) => readGroup(group, `${within(path, 'groups')}[${index}]`, refuse));
   const twice = read.find(({ name }, index) => read.findIndex((other) => other.name === name) < index);
   if (twice !== undefined) {
     throw wrong(within(path, 'groups'), `has two groups of the name ${twice.name}`);
@@ -68,9 +69,9 @@ function groupsIn(root: Fields): { readonly fields: Fields; readonly path: strin
 
 const within = (path: string, name: string): string => (path === '' ? name : `${path}.${name}`);
 
-function readGroup(value: unknown, path: string): RuleGroup {
+function readGroup(value: unknown, path: string, refuse: typeof refuseOthers): RuleGroup {
   const fields = fieldsOf(value, path);
-  refuseOthers(fields, groupFields, path);
+  refuse(fields, groupFields, path);
   const rules = fields.get('rules') ?? [];
   if (!Array.isArray(rules)) {
     throw wrong(`${path}.rules`, 'must be a list');
@@ -89,13 +90,13 @@ function readGroup(value: unknown, path: string): RuleGroup {
     ...optional('queryOffset', spanOf(fields, 'query_offset', path)),
     limit: Math.max(0, limit),
     labels: labelsOf(fields, path),
-    rules: rules.map((rule, index) => readRule(rule, `${path}.rules[${index}]`)),
+    rules: rules.map((rule, index) => readRule(rule, `${path}.rules[${index}]`, refuse)),
   };
 }
 
-function readRule(value: unknown, path: string): FileRule {
+function readRule(value: unknown, path: string, refuse: typeof refuseOthers): FileRule {
   const fields = fieldsOf(value, path);
-  refuseOthers(fields, ruleFields, path);
+  refuse(fields, ruleFields, path);
   const expr = textOf(fields, 'expr', path);
   const [alert = '', record = ''] = [textOf(fields, 'alert', path), textOf(fields, 'record', path)];
   if (expr === undefined || expr.trim() === '') {

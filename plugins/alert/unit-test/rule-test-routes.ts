@@ -19,6 +19,7 @@ const RuleTestBody = Type.Object({
     maxItems: 100,
     examples: [[{ name: 'rules.yml', content: 'groups: []\n' }]],
   }),
+  strict: Type.Optional(Type.Boolean({ description: 'false: fields of rule files that Prometheus does not know are no fault; default true' })),
 });
 
 const Lines = Type.Array(Type.String());
@@ -70,9 +71,13 @@ interface Asking {
   readonly signal: AbortSignal;
 }
 
-async function runAll({ content, files }: Body, metrics: Handle<MetricsQueries>, { asker, signal }: Asking): Promise<Static<typeof RuleTestShown>> {
+async function runAll(
+  { content, files, strict = true }: Body,
+  metrics: Handle<MetricsQueries>,
+  { asker, signal }: Asking,
+): Promise<Static<typeof RuleTestShown>> {
   const file = readTestFile(content);
-  const groups = files.flatMap(groupsOf);
+  const groups = files.flatMap((each) => groupsOf(each, strict));
   const tests = [];
   for (const [index, test] of file.tests.entries()) {
     const { name, ...outcome } = await inScratch(metrics, asker, (store) => runTest(file, test, groups, store, signal));
@@ -86,9 +91,9 @@ async function runAll({ content, files }: Body, metrics: Handle<MetricsQueries>,
   return { ok: tests.every(({ ok }) => ok), tests };
 }
 
-function groupsOf({ name, content }: Body['files'][number]): readonly RuleGroup[] {
+function groupsOf({ name, content }: Body['files'][number], strict: boolean): readonly RuleGroup[] {
   try {
-    return readRuleFile(content).groups;
+    return readRuleFile(content, { strict }).groups;
   } catch (error) {
     throw isSvcError(error) ? new SvcError(error.code, `${name}: ${messageOf(error)}`, { cause: error }) : error;
   }

@@ -312,3 +312,14 @@ test('twenty random files say what promtool says', async (t) => {
   }
   assert.ok(fired > 250, `${fired} alerts are enough to tell`);
 });
+
+test('a field that Prometheus does not know is a fault of the rule file, unless such fields are to be left aside', async (t) => {
+  const { call } = await rulesHouse(t);
+  const files = [{ name: 'all.rules.yaml', content: JSON.stringify({ groups: [{ ...rules.groups[0], namespace: 'team' }] }) }];
+  const content = JSON.stringify(testFile());
+  const strict = await call('POST', 'alert-rules/test', { content, files });
+  assert.deepEqual([strict.status, strict.body.error], [400, 'invalid_argument']);
+  assert.match(strict.body.message, /all\.rules\.yaml: groups\[0\]\.namespace is not a known field/);
+  const lenient = await call('POST', 'alert-rules/test', { content, files, strict: false });
+  assert.deepEqual([lenient.status, lenient.body.ok], [200, true]);
+});
