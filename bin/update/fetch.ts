@@ -71,7 +71,7 @@ async function opened(url: string): Promise<AsyncIterable<Uint8Array>> {
   if (status !== 200 || body === null) {
     throw new SvcError('unavailable', `${url} answered ${status}: nothing was changed; look at the address`);
   }
-  return quick(body as unknown as AsyncIterable<Uint8Array>, url);
+  return quick(body, url);
 }
 
 /** A sender that has fallen silent is not waited for. */

@@ -11,6 +11,7 @@ import {
   conditionsOf,
   elements,
   named,
+  plainText,
   nanos,
   otherOf,
   queryOfTags,
@@ -108,7 +109,7 @@ async function judgedSpansets(service: Service, source: string): Promise<Judged[
   const judged: Judged[] = [];
   for (const table of ['groupTraceQLRunner', 'traceQLStructural', 'nestedSet']) {
     for (const { value } of literalAt(functionBody(source, table), /searchesThatMatch := \[\]\*test\{/)) {
-      const query = String(named(fieldsOf(named(fieldsOf(value), 'req')!), 'Query'));
+      const query = plainText(named(fieldsOf(named(fieldsOf(value), 'req')!), 'Query'));
       if (orphans.includes(query)) {
         judged.push({ table, query, reason: 'a span whose parent is of zeros is a root here, and no orphan' });
         continue;
@@ -129,11 +130,11 @@ async function judgedSpansets(service: Service, source: string): Promise<Judged[
 async function judgedTags(service: Service, source: string): Promise<Judged[]> {
   const judged: Judged[] = [];
   for (const fields of tableOf(source, 'tagValuesRunner')) {
-    const query = String(named(fields, 'query'));
-    const tag = String((named(fields, 'tag') as { readonly args: readonly GoValue[] }).args.at(-1));
-    const want = elements(named(fields, 'expected')).map((one) => String(named(fieldsOf(one), 'Value')));
+    const query = plainText(named(fields, 'query'));
+    const tag = plainText((named(fields, 'tag') as { readonly args: readonly GoValue[] }).args.at(-1));
+    const want = elements(named(fields, 'expected')).map((one) => plainText(named(fieldsOf(one), 'Value')));
     const table = 'tagValuesRunner';
-    if (String(named(fields, 'name')).startsWith('unscoped')) {
+    if (plainText(named(fields, 'name')).startsWith('unscoped')) {
       judged.push({ table, query, reason: 'what filters by no scope filters nothing there' });
       continue;
     }
@@ -148,7 +149,7 @@ async function judgedTags(service: Service, source: string): Promise<Judged[]> {
   for (const fields of tableOf(source, 'tagNamesRunner')) {
     judged.push({
       table: 'tagNamesRunner',
-      query: String(named(fields, 'query')),
+      query: plainText(named(fields, 'query')),
       reason: 'names that have columns of their own in its blocks are told whatever is asked',
     });
   }
@@ -161,7 +162,7 @@ async function judgedConditions(service: Service, source: string): Promise<Judge
   const body = functionBody(source, table);
   const judged: Judged[] = [];
   for (const { value } of literalAt(body, /containsRootSpan bool\n\t\}\{/)) {
-    const condition = String(named(fieldsOf(value), 'condition'));
+    const condition = plainText(named(fieldsOf(value), 'condition'));
     const root = JSON.stringify(named(fieldsOf(value), 'containsRootSpan')).includes('true');
     for (const query of [`{${condition}}`, `{ .child } < {${condition}}`]) {
       const wrong = await wrongWith(async () => {
@@ -172,13 +173,13 @@ async function judgedConditions(service: Service, source: string): Promise<Judge
     }
   }
   for (const { value } of literalAt(body, /searchesThatMatch := \[\]\*test\{/)) {
-    const query = String(named(fieldsOf(named(fieldsOf(value), 'req')!), 'Query'));
+    const query = plainText(named(fieldsOf(named(fieldsOf(value), 'req')!), 'Query'));
     judged.push({ table, query, ...(await wrongWith(async () => (await found(service, { query })) !== undefined || 'not found')) });
   }
   return judged;
 }
 
-async function wrongWith(holds: () => Promise<true | string | boolean>): Promise<{ readonly wrong?: string }> {
+async function wrongWith(holds: () => Promise<string | boolean>): Promise<{ readonly wrong?: string }> {
   try {
     const told = await holds();
     return told === true ? {} : { wrong: String(told) };

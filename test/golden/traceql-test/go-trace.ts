@@ -13,6 +13,9 @@ type Attribute = readonly [key: string, value: Plain];
 export const named = (fields: readonly GoField[], name: string): GoValue | undefined =>
   fields.find(({ key }) => typeof key === 'object' && 'name' in key && key.name === name)?.value;
 
+/** A literal as text; what is no plain one as JSON. */
+export const plainText = (value: GoValue | undefined): string => (typeof value === 'object' ? JSON.stringify(value) : String(value ?? ''));
+
 export const elements = (value: GoValue | undefined): readonly GoValue[] => (value === undefined ? [] : fieldsOf(value).map(({ value: one }) => one));
 
 const inside = (fields: readonly GoField[], name: string): readonly GoField[] => fieldsOf(named(fields, name) ?? { type: '', fields: [] });
@@ -113,7 +116,7 @@ export function conditionsOf(trace: readonly GoField[]): (draw: number) => Known
       const duration = numberOf(named(fields, 'EndTimeUnixNano')!) - numberOf(named(fields, 'StartTimeUnixNano')!);
       const status = (last(named(inside(fields, 'Status'), 'Code')) || 'unset').toLowerCase();
       const kind = (last(named(fields, 'Kind')) || 'unspecified').toLowerCase();
-      const name = `name=\`${String(named(fields, 'Name') ?? '')}\``;
+      const name = `name=\`${plainText(named(fields, 'Name'))}\``;
       spans.push([...yes, name, `duration=${duration}ns`, `status=${status}`, `kind=${kind}`, ...around.yes, ...ofTrace]);
       durations.push(duration);
       wrong.push(...no);
@@ -210,7 +213,7 @@ export function spansetOf(value: GoValue): Spanset {
     elements(named(of, 'Attributes')).map((one) => {
       const [only] = fieldsOf(named(inside(fieldsOf(one), 'Value'), 'Value')!);
       const plain = only!.value;
-      return `${String(named(fieldsOf(one), 'Key'))}=${typeof plain === 'object' && 'name' in plain ? plain.name : String(plain)}`;
+      return `${plainText(named(fieldsOf(one), 'Key'))}=${typeof plain === 'object' && 'name' in plain ? plain.name : plainText(plain)}`;
     });
   const spans = elements(named(fields, 'Spans')).map((span) => {
     const of = fieldsOf(span);
@@ -237,7 +240,7 @@ const inOrder = (spans: readonly Plain[]): readonly Plain[] => spans.toSorted((a
 
 /** A search by tags as the older interface has it. */
 export function tagsOf(fields: readonly GoField[]): { readonly tags: string; readonly minDuration?: string; readonly maxDuration?: string } {
-  const tags = inside(fields, 'Tags').map(({ key, value }) => `${String(key)}=${JSON.stringify(value)}`);
+  const tags = inside(fields, 'Tags').map(({ key, value }) => `${plainText(key)}=${JSON.stringify(value)}`);
   const [least, most] = ['MinDurationMs', 'MaxDurationMs'].map((name) => named(fields, name));
   return {
     ...windowOf(fields),
@@ -256,8 +259,8 @@ export function windowOf(fields: readonly GoField[]): { readonly start?: number;
 export function queryOfTags(fields: readonly GoField[]): string {
   const own: Readonly<Record<string, string>> = { 'root.service.name': '.service.name', 'root.name': 'name', name: 'name', 'status.code': 'status' };
   const parts = inside(fields, 'Tags').map(({ key, value }) => {
-    const name = own[String(key)] ?? `.${String(key)}`;
-    return `${name}=${name === '.http.status_code' || name === 'status' ? String(value) : JSON.stringify(value)}`;
+    const name = own[plainText(key)] ?? `.${plainText(key)}`;
+    return `${name}=${name === '.http.status_code' || name === 'status' ? plainText(value) : JSON.stringify(value)}`;
   });
   const [most, least] = ['MaxDurationMs', 'MinDurationMs'].map((name) => named(fields, name));
   return `{${[...parts, ...(most === undefined ? [] : [`duration < ${Number(most)}ms`]), ...(least === undefined ? [] : [`duration > ${Number(least)}ms`])].join('&&')}}`;

@@ -107,8 +107,8 @@ test('protocols of others say their parameters and the shape of their answers', 
   );
 });
 
-const hasEmptyJson = (response: object | undefined): boolean => {
-  const schema = (response as { content?: Record<string, { schema: object }> } | undefined)?.content?.[json]?.schema;
+const hasEmptyJson = (response: { readonly content?: Record<string, { readonly schema: object }> } | undefined): boolean => {
+  const schema = response?.content?.[json]?.schema;
   return schema !== undefined && Object.keys(schema).length === 0;
 };
 
