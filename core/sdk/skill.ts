@@ -10,14 +10,13 @@ export interface SkillRun {
 }
 
 /** A tool that people and agents can call. */
-export interface ToolSkill<S extends TSchema = TSchema> {
+export interface ToolSkill<S extends TSchema = TSchema> extends Pick<PromptSkill, 'key' | 'name' | 'description'> {
   readonly kind: 'tool';
-  readonly key: string;
-  readonly name: string;
-  readonly description: string;
   readonly scope: 'manager' | 'edge';
   readonly class: SkillClass;
   readonly tier: 'core' | 'specialty';
+  /** As of a route: what it answers to who may see some devices alone is of none (`none`), or of theirs (`narrowed`). Default: they are refused. */
+  readonly devices?: 'none' | 'narrowed';
   readonly params: S;
   readonly result?: TSchema;
   readonly run: (params: Static<S>, context: SkillRun) => Promise<unknown>;

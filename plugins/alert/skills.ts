@@ -12,7 +12,7 @@ import type { Rules } from './rules.ts';
 import { SilenceDraft } from './silence/schema.ts';
 import type { Silences } from './silence/silences.ts';
 
-const reads = { scope: 'manager', class: 'safe', tier: 'core' } as const;
+const reads = { scope: 'manager', class: 'safe', tier: 'core', devices: 'narrowed' } as const;
 const changes = { scope: 'manager', class: 'mutating', tier: 'specialty' } as const;
 const RuleList = Type.Object({
   q: Type.Optional(Type.String({ maxLength: 200, description: 'A part of the name or of the key.' })),

@@ -69,7 +69,7 @@ const feedSkill = (feed: Feed, clock: Clock, sees: SeenBy): ToolSkill =>
     key: 'changes_feed',
     name: 'Feed of changes',
     description: 'Deploys, rule and setting edits, upgrades, reboots, restarts and replaced certificates within a window, newest first, by device or service.',
-    ...{ scope: 'manager', class: 'safe', tier: 'core' },
+    ...{ scope: 'manager', class: 'safe', tier: 'core', devices: 'narrowed' },
     params: Type.Object({
       kinds: Type.Optional(Type.Array(Type.Enum([...changeKinds]), { maxItems: 12 })),
       device_id: Type.Optional(Type.Integer({ minimum: 1 })),

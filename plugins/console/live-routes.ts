@@ -1,4 +1,4 @@
-import { type DeclaredCatalogue, eventRoute, type OpenPoint, route, type RouteDeclaration } from 'svc/sdk';
+import { type DeclaredCatalogue, eventRoute, type OpenPoint, type Principal, route, type RouteDeclaration } from 'svc/sdk';
 import { Type } from 'typebox';
 
 import type { Changes } from './changes.ts';
@@ -31,6 +31,12 @@ const Extras = Type.Object({
   languages: Type.Array(Type.Object({ tag: Type.String(), title: Type.String() }), { description: 'that the page can speak besides English' }),
 });
 
+/** Who sees some devices alone is not led to what would refuse them. */
+function roomsFor({ selectors }: Principal, catalogue: DeclaredCatalogue): string[] {
+  const routes = selectors === undefined ? catalogue.routes() : catalogue.declarations().filter(({ devices }) => devices !== undefined);
+  return [...new Set(routes.map(({ pluginId }) => pluginId))].sort();
+}
+
 const address = (file: string): string => `/ui/assets/${file}`;
 
 export const liveRoutes = (
@@ -54,8 +60,8 @@ export const liveRoutes = (
     devices: 'none',
     summary: 'Pages, cards and languages that other plugins add to the console',
     response: Extras,
-    handle: () => ({
-      rooms: [...new Set(catalogue.routes().map(({ pluginId }) => pluginId))].sort(),
+    handle: ({ principal }) => ({
+      rooms: roomsFor(principal, catalogue),
       pages: pages.list().map(({ id, pluginId, value: { path, nav, module } }) => ({
         ...{ id, path, nav, plugin: pluginId, script: address(module.entry) },
         ...(module.style !== undefined && { style: address(module.style) }),

@@ -17,7 +17,8 @@ export default definePlugin({
   activate(ctx) {
     const { clock, log } = ctx;
     const tables = ctx.db<DeviceTables>();
-    const events = new DeviceEvents(ctx.events);
+    const scopes = new Scopes(tables);
+    const events = new DeviceEvents(ctx.events, () => scopes.forget());
     const edges = ctx.services.maybe(Fleet);
     const fleet: Fleet = {
       online: () => (edges.available ? edges.get().online() : none),
@@ -25,7 +26,7 @@ export default definePlugin({
     };
 
     ctx.services.provide(DeviceDirectory, () => new Directory({ tables, online: () => fleet.online(), clock, events, log }));
-    const scopes = new Scopes(tables);
+    // Told by another generation of this plugin.
     ctx.events.on(DeviceCreated, () => scopes.forget());
     ctx.events.on(DeviceChanged, () => scopes.forget());
     ctx.events.on(DeviceRemoved, () => scopes.forget());

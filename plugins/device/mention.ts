@@ -9,6 +9,7 @@ export const mentions = defineExtensionPoint<MentionType>('mention.types');
 /** `@device:7`, found by what a device is called. */
 export const deviceMention = (devices: Devices): MentionType => ({
   type: 'device',
+  devices: 'narrowed',
   async search(q, principal, limit) {
     const { items } = await devices.list(principal, { tags: [], roles: [], ...(q !== '' && { q }) }, { limit });
     return items.map(({ id, display_name: label, hostname, online }) => ({

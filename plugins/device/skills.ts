@@ -3,7 +3,7 @@ import { Type } from 'typebox';
 
 import type { Devices } from './devices.ts';
 
-const common = { scope: 'manager', class: 'safe', tier: 'core' } as const;
+const common = { scope: 'manager', class: 'safe', tier: 'core', devices: 'narrowed' } as const;
 
 const List = Type.Object({
   q: Type.Optional(Type.String({ minLength: 1, maxLength: 200, description: 'A part of the name, the host name or the address.' })),

@@ -53,7 +53,7 @@ export default definePlugin({
     ctx.services.provide(EdgeFleet, () => fleet);
     ctx.services.provide(FleetSkills, () => new RemoteSkills({ ...base, fleet }));
     ctx.extend.contribute(credentials, 'edge-key', connection.keyring);
-    ctx.extend.contribute(mentions, 'edge', edgeMention(fleet));
+    ctx.extend.contribute(mentions, 'edge', edgeMention(fleet, base.scopes));
     ctx.http.routes([
       ...enrolmentRoutes(enrolments),
       ...installRoutes({ enrolments, packages, build: base.build, pin: () => ctx.settings.get<string>('edge.pin') }),

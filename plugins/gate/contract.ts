@@ -9,6 +9,8 @@ export interface GatedTool {
   readonly class: SkillClass;
   /** `mcp:<server>` and packs are classed dangerous unless an admin has said otherwise; who lists tools says so in `class`. */
   readonly source: string;
+  /** What it answers to who may see some devices alone: of no device, or of theirs. Absent: they are refused. */
+  readonly devices?: 'none' | 'narrowed';
 }
 
 /** The fields of a persona that policy reads. */

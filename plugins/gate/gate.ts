@@ -17,8 +17,8 @@ const plainName = (key: string): string => key.replaceAll(/[^A-Za-z0-9_-]/g, '_'
 /** Who asks, as the accounts of this moment have it. */
 interface Standing {
   readonly role: string;
-  /** Their organizations show them some devices alone. */
-  readonly narrowed: boolean;
+  /** Selectors of their organizations, as text; undefined: they see all devices. */
+  readonly sees: string | undefined;
   readonly holds: (action: string) => boolean;
 }
 
@@ -47,8 +47,9 @@ export class Gate implements GateContract {
     if (standing === undefined) {
       return refused('account', `${principal.name ?? principal.id} is no active account; tools are for people who are signed in`);
     }
-    if (standing.narrowed) {
-      return refused('devices', `${tool.key} cannot be narrowed to the devices of your organization; ask an administrator`);
+    const unseen = devicesRefusal(standing, question);
+    if (unseen !== undefined) {
+      return unseen;
     }
     const wanted = actionsFor(question);
     if (wanted.length > 0 && !wanted.some(standing.holds)) {
@@ -86,15 +87,29 @@ export class Gate implements GateContract {
       return undefined;
     }
     if (kind !== 'user' && kind !== 'token') {
-      return { role, narrowed: selectors !== undefined, holds: granted };
+      return { role, sees: textOf(selectors), holds: granted };
     }
     const person = this.#parts.directory.live(Number(id));
     if (person?.status !== 'active') {
       return undefined;
     }
-    const narrowed = person.selectors !== undefined || selectors !== undefined;
-    return { role: person.role, narrowed, holds: (action) => person.grants.some((grant) => covers(grant, action)) && (kind === 'user' || granted(action)) };
+    return {
+      ...{ role: person.role, sees: textOf(person.selectors) },
+      holds: (action) => person.grants.some((grant) => covers(grant, action)) && (kind === 'user' || granted(action)),
+    };
   }
+}
+
+const textOf = (selectors: readonly string[] | undefined): string | undefined => selectors && JSON.stringify(selectors);
+
+/** A tool looks with the selectors of the call: they must be those of now. */
+function devicesRefusal({ sees }: Standing, { principal, tool }: GateQuestion): GateAnswer | undefined {
+  if (sees !== textOf(principal.selectors)) {
+    return refused('devices', 'the devices that you see have changed since this was begun; ask again');
+  }
+  return sees === undefined || tool.devices !== undefined
+    ? undefined
+    : refused('devices', `${tool.key} cannot be narrowed to the devices of your organization; ask an administrator`);
 }
 
 /** By its fields, and by those of whom it works for. */

@@ -53,6 +53,8 @@ export interface DirectoryContract {
   hasAdmin(): Promise<boolean>;
   /** Grants of a role as it stands now; empty for one that does not exist. */
   grantsOf(role: string): readonly string[];
+  /** Whether an organization shows its members some devices alone; from memory. */
+  narrows(): boolean;
   /** Remembers that a login succeeded; may join a write of yours. */
   noteLogin(id: number): Promise<void>;
 }

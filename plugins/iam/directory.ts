@@ -29,6 +29,7 @@ export const createDirectory = ({ tables, people, policy, users, credentials, cl
   },
   hasAdmin: () => userStore(tables.read).hasActiveAdmin(),
   grantsOf: (role) => policy.grantsOf(role),
+  narrows: () => people.all().some(({ selectors }) => selectors !== undefined),
   noteLogin: (id) =>
     tables.write(async (tx) => {
       const store = peopleStore(tx);

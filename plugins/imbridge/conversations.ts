@@ -99,9 +99,6 @@ export class Conversations {
   /** The run is on disk afterwards, once however often this is called; why not, where it cannot be. */
   async #start(said: Said, question: Question, isRepeat = false): Promise<string | undefined> {
     const { app, job, sender, event } = said;
-    if (sender.principal.selectors !== undefined) {
-      return 'What agents look at cannot be narrowed to the devices of your organization; ask an administrator.';
-    }
     const session = job.session_id ?? (await this.#session(said, question));
     const content = question.incident === undefined ? question.text : `@incident:${question.incident} ${question.text}`;
     const context = { platform: app.provider, ...(question.incident !== undefined && { incident_id: question.incident }) };

@@ -9,7 +9,7 @@ import type { AppRow, ImTables } from './tables.ts';
 
 export interface PeopleParts {
   readonly tables: Tables<ImTables>;
-  readonly directory: Pick<DirectoryContract, 'live' | 'grantsOf'>;
+  readonly directory: Pick<DirectoryContract, 'live' | 'grantsOf' | 'narrows'>;
   readonly clock: Clock;
   readonly ids: Ids;
 }
@@ -32,16 +32,19 @@ export class People {
     this.#parts = parts;
   }
 
-  /** Disabled and deleted people are strangers, at once. */
+  /** Disabled and deleted people are strangers, at once. Strangers see no device where members of an organization see some alone. */
   async senderOf(app: Pick<AppRow, 'id' | 'default_role' | 'name'>, sender: string): Promise<Sender> {
     const { tables, directory } = this.#parts;
     const link = await tables.read.selectFrom('imbridge_links').select('user_id').where('app_id', '=', app.id).where('sender', '=', sender).executeTakeFirst();
     const person = link && directory.live(link.user_id);
     if (person === undefined || person.status !== 'active') {
+      const role = app.default_role;
+      // Who has left an account behind would else see here what it did not show them.
+      const selectors = directory.narrows() ? { selectors: [] } : {};
       const id = `im:${app.id}:${digestOf(sender).slice(0, 24)}`;
       return {
         linked: false,
-        principal: { kind: 'plugin', id, name: `unlinked sender of ${app.name}`, role: app.default_role, grants: directory.grantsOf(app.default_role) },
+        principal: { kind: 'plugin', id, name: `unlinked sender of ${app.name}`, role, grants: directory.grantsOf(role), ...selectors },
       };
     }
     return { linked: true, principal: principalOf(person) };

@@ -47,7 +47,7 @@ export interface KnowledgeRead {
   read(reference: number | string, principal: Principal): Promise<KnowledgeDocument | undefined>;
 }
 
-/** A document that another room writes, such as a report. */
+/** A document that another room writes of what it saw, such as a report: members of an organization with a device selector do not read it. */
 export interface ShelvedDocument {
   /** Of the file within the folder. */
   readonly name: string;

@@ -10,6 +10,8 @@ export interface KnowledgeTables {
     source: Source;
     repo_id: number | null;
     org_id: number | null;
+    /** 1: svc wrote it of what it saw of devices; who sees some of them alone does not read it. */
+    of_devices: number;
     /** JSON. */
     tags: string;
     version: number;

@@ -34,7 +34,7 @@ export class LogSkills {
   }
 
   all(): readonly ToolSkill[] {
-    const common = { scope: 'manager', class: 'safe', tier: 'core' } as const;
+    const common = { scope: 'manager', class: 'safe', tier: 'core', devices: 'narrowed' } as const;
     return [
       toolSkill({
         ...common,

@@ -36,6 +36,7 @@ export const mcpRoutes = (server: McpServer, servers: McpServers): readonly Rout
     method: 'POST',
     path: '/mcp',
     access: 'any',
+    devices: 'narrowed',
     summary: 'One message of an MCP client (streamable HTTP, without sessions)',
     description: 'Tools are listed and called under the sign-in of the request, through the same gate as everything else.',
     consumes: ['application/json'],

@@ -4,6 +4,8 @@ import { defineExtensionPoint, defineService, type Principal } from 'svc/sdk';
 export interface MentionType {
   /** `edge`, `device`, `dashboard`, `incident`. */
   readonly type: string;
+  /** Both answer with what the principal sees: of no device, or of theirs. Absent: who sees some devices alone is not told of any. */
+  readonly devices?: 'none' | 'narrowed';
   search(query: string, principal: Principal, limit: number): Promise<readonly Mention[]>;
   /** Structured context, or undefined when there is none of that id for this principal. */
   resolve(id: string, principal: Principal): Promise<{ readonly label: string; readonly facts: Readonly<Record<string, unknown>> } | undefined>;

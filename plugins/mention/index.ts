@@ -23,6 +23,7 @@ export default definePlugin({
         method: 'GET',
         path: '/api/v1/aiops/mentions/search',
         access: 'any',
+        devices: 'narrowed',
         summary: 'Complete an @ in a message: devices, edges, dashboards, incidents',
         query: Query,
         response: List,
@@ -44,7 +45,7 @@ class MentionBook implements MentionDirectory {
   }
 
   async search(text: string, type: string | undefined, principal: Principal, limit: number): Promise<readonly Mention[]> {
-    const types = this.#types.list().flatMap(({ value }) => (type === undefined || value.type === type ? [value] : []));
+    const types = this.#typesFor(principal).filter((each) => type === undefined || each.type === type);
     const found = await Promise.all(types.map((each) => each.search(text, principal, limit)));
     // One of each type before the second of any: a fleet of hosts must not hide the one dashboard.
     const rounds = Array.from({ length: limit }, (_, at) => found.flatMap((list) => list.slice(at, at + 1)));
@@ -63,11 +64,16 @@ class MentionBook implements MentionDirectory {
   }
 
   async #line(whole: string, type: string, id: string, principal: Principal): Promise<string | undefined> {
-    const owner = this.#types.list().find(({ value }) => value.type === type)?.value;
-    if (owner === undefined) {
+    if (!this.#types.list().some(({ value }) => value.type === type)) {
       return undefined;
     }
-    const found = await owner.resolve(id, principal);
+    const found = await this.#typesFor(principal)
+      .find((each) => each.type === type)
+      ?.resolve(id, principal);
     return `${whole} = ${found === undefined ? 'unknown' : JSON.stringify({ label: found.label, ...found.facts })}`;
+  }
+
+  #typesFor({ selectors }: Principal): readonly MentionType[] {
+    return this.#types.list().flatMap(({ value }) => (selectors === undefined || value.devices !== undefined ? [value] : []));
   }
 }

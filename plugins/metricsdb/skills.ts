@@ -40,7 +40,7 @@ export class MetricSkills {
   }
 
   all(): readonly ToolSkill[] {
-    const common = { scope: 'manager', class: 'safe', tier: 'core' } as const;
+    const common = { scope: 'manager', class: 'safe', tier: 'core', devices: 'narrowed' } as const;
     return [
       toolSkill({
         ...common,

@@ -13,6 +13,7 @@ export const askingRoutes = (translator: Translator, doctor: ModelDoctor): reado
     method: 'POST',
     path: '/api/v1/aiops/query-translate',
     access: 'any',
+    devices: 'narrowed',
     summary: 'Write a query for metrics, logs or traces from words',
     description: 'Every query is read by the engine of its dialect before it is answered. Without a model it comes from a library of patterns.',
     body: Type.Object({
@@ -30,7 +31,7 @@ export const askingRoutes = (translator: Translator, doctor: ModelDoctor): reado
     audited: false,
     timeoutMs: 120_000,
     errors: ['conflict', 'budget_exceeded', 'upstream_error'],
-    handle: ({ body, signal }) => translator.translate(body, signal),
+    handle: ({ body, principal, signal }) => translator.translate({ ...body, principal }, signal),
   }),
   route({
     method: 'POST',

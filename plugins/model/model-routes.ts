@@ -58,6 +58,7 @@ export const modelRoutes = ({ catalogue, budget, invalidate, providers }: ModelR
     method: 'GET',
     path: '/api/v1/aiops/models',
     access: 'any',
+    devices: 'none',
     summary: 'Providers of models, whether they are set up, and what they offer',
     response: OfferedModels,
     handle: () => ({
@@ -72,6 +73,7 @@ export const modelRoutes = ({ catalogue, budget, invalidate, providers }: ModelR
     method: 'GET',
     path: '/api/v1/usage/today',
     access: 'any',
+    devices: 'none',
     summary: 'Tokens used on the current UTC day, and what is left of its budget',
     response: UsageToday,
     handle: () => budget.usageToday(),

@@ -40,7 +40,7 @@ export default definePlugin({
   },
 });
 
-const common = { scope: 'manager', class: 'safe', tier: 'specialty' } as const;
+const common = { scope: 'manager', class: 'safe', tier: 'specialty', devices: 'none' } as const;
 
 /** What agents and people ask of dashboards: what is drawn where, and by which query. */
 const dashboardSkills = (book: DashboardBook): readonly ToolSkill[] => [

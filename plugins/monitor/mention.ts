@@ -9,6 +9,7 @@ export const mentions = defineExtensionPoint<MentionType>('mention.types');
 /** `@dashboard:overview`, found by title or uid. */
 export const dashboardMention = (book: DashboardBook): MentionType => ({
   type: 'dashboard',
+  devices: 'none',
   async search(q, _principal, limit) {
     const wanted = q.toLowerCase();
     const found = (await book.list()).filter(({ uid, title }) => title.toLowerCase().includes(wanted) || uid.includes(wanted));

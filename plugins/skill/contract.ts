@@ -17,6 +17,8 @@ export interface Tool {
   readonly source: string;
   /** What it answers was written by a system or person outside: logs, labels, documents, pages. */
   readonly trust: 'trusted' | 'untrusted';
+  /** What it answers to who may see some devices alone: of no device, or of theirs. Absent: they are refused. */
+  readonly devices?: 'none' | 'narrowed';
 }
 
 /** A folder with a `SKILL.md`: the header is always shown, the body when it is chosen. */

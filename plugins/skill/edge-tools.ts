@@ -126,5 +126,5 @@ export class EdgeTools implements ToolSource {
 }
 
 const toolOf = ({ key, name, description, class: kind, tier, schema }: OfferedSkill): Tool => ({
-  ...{ key, name, description, tier, schema, class: classNamed(kind), scope: 'edge', source: 'edge', trust: 'untrusted' },
+  ...{ key, name, description, tier, schema, class: classNamed(kind), scope: 'edge', devices: 'narrowed', source: 'edge', trust: 'untrusted' },
 });

@@ -32,7 +32,8 @@ export class EvidenceStore {
     const kept = whole.subarray(0, mostBytes);
     const { tool, trust } = about;
     const found = { bytes: whole.length, sha256: createHash('sha256').update(whole).digest('hex'), truncated: kept.length < whole.length };
-    const row = { tool, ...found, truncated: Number(found.truncated), trust, owner: ownerOf(about.principal), created_at: clock.now() };
+    const by = { owner: ownerOf(about.principal), selectors: selectorsOf(about.principal) };
+    const row = { tool, ...found, truncated: Number(found.truncated), trust, ...by, created_at: clock.now() };
     const { id } = await tables.write((tx) => tx.insertInto('skill_evidence').values(row).returning('id').executeTakeFirstOrThrow());
     await mkdir(folder, { recursive: true, mode: 0o700 });
     const file = this.#fileOf(id);
@@ -46,12 +47,14 @@ export class EvidenceStore {
     return { id: `E${id}`, tool, ...found, trust };
   }
 
-  /** The text of what the principal may read: their own, what no person has asked for, or everything for an administrator. */
+  /**
+   * The text of what the principal may read: their own, what no person has asked for, or everything for an administrator. Who sees some
+   * devices alone reads what they have asked for under the same selectors.
+   */
   async read(name: string, principal: Principal): Promise<{ readonly evidence: Evidence; readonly text: string }> {
     const id = /^E([1-9]\d{0,14})$/.exec(name)?.[1];
     const row = id && (await this.#parts.tables.read.selectFrom('skill_evidence').selectAll().where('id', '=', Number(id)).executeTakeFirst());
-    const mayRead = row && (row.owner === ownerOf(principal) || /^(?:system|plugin):/.test(row.owner) || principal.grants.some((grant) => covers(grant, '*')));
-    if (!row || !mayRead) {
+    if (!row || !mayRead(principal, row)) {
       throw absent(name);
     }
     const { tool, bytes, sha256, truncated, trust } = row;
@@ -108,6 +111,16 @@ export class EvidenceStore {
     return join(this.#parts.folder, `E${id}.txt`);
   }
 }
+
+function mayRead(principal: Principal, { owner, selectors }: { readonly owner: string; readonly selectors: string | null }): boolean {
+  const own = owner === ownerOf(principal);
+  if (principal.selectors !== undefined) {
+    return own && selectors === selectorsOf(principal);
+  }
+  return own || /^(?:system|plugin):/.test(owner) || principal.grants.some((grant) => covers(grant, '*'));
+}
+
+const selectorsOf = ({ selectors }: Principal): string | null => (selectors === undefined ? null : JSON.stringify(selectors));
 
 /** A person and their API tokens are the same owner. */
 const ownerOf = ({ kind, id }: Principal): string => `${kind === 'token' ? 'user' : kind}:${id}`;

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 
 import { PackTraces } from 'svc/pack-traces';
+import { DeviceScopes } from 'svc/query';
 import { AuditTrail, Catalogue, defineEvent, definePlugin, defineService } from 'svc/sdk';
 
 import type { ApprovalBook, ApprovalOwner, ApprovalStatus } from '../approval/contract.ts';
@@ -49,7 +50,19 @@ export default definePlugin({
     const own: OwnTools = new OwnTools({ registry: () => registry, gate, evidence });
     const registry = new Registry({ catalogue: services.use(Catalogue), sources: ctx.extend.open(ToolSources), own: own.list });
     const runner = new Runner({
-      ...{ registry, own, gate, devices, approvals, clock, ids, log, check: new ParamsCheck(), presenter: new Presenter(evidence) },
+      ...{
+        registry,
+        own,
+        gate,
+        devices,
+        scopes: services.maybe(DeviceScopes),
+        approvals,
+        clock,
+        ids,
+        log,
+        check: new ParamsCheck(),
+        presenter: new Presenter(evidence),
+      },
       trail: new ExecutionTrail({ tables, trail: services.maybe(AuditTrail), clock }),
       runs: ctx.metrics.counter('runs_total', 'Runs of tools.', ['class', 'status']),
     });

@@ -33,7 +33,8 @@ const EvidenceRead = Type.Object({
 const GuideRead = Type.Object({ key: Type.String({ maxLength: 100, description: 'Key of a guide.' }) });
 
 const tool = (key: string, name: string, description: string, schema: object, trust: Tool['trust']): Tool => ({
-  ...{ key, name, description, scope: 'manager', class: 'safe', tier: 'core', source: 'skill', trust },
+  // Results are kept for who asked, and read by them while they see the same devices.
+  ...{ key, name, description, scope: 'manager', class: 'safe', tier: 'core', devices: 'narrowed', source: 'skill', trust },
   schema: schema as Tool['schema'],
 });
 

@@ -105,11 +105,15 @@ function aliasesOf(tools: readonly Tool[]): ReadonlyMap<string, Tool> {
   return aliases;
 }
 
-function toolOf({ key, name, description, scope, class: kind, tier, params, result }: ToolSkill, source: string): Tool {
+function toolOf({ key, name, description, scope, class: kind, tier, devices, params, result }: ToolSkill, source: string): Tool {
   const schema = params as unknown as Readonly<Record<string, unknown>>;
   const answers = result as unknown as Readonly<Record<string, unknown>> | undefined;
   // What plugins answer is mostly what machines and people have sent them.
-  return { key, name, description, scope, class: classNamed(kind), tier, schema, ...(answers && { result_schema: answers }), source, trust: 'untrusted' };
+  return {
+    ...{ key, name, description, scope, class: classNamed(kind), tier, schema, source, trust: 'untrusted' },
+    ...(answers && { result_schema: answers }),
+    ...(devices && { devices }),
+  };
 }
 
 const guideOf = ({ key, name, description, tools, body }: PromptSkill, source: string): Guide => ({ key, name, description, tools, body, source });

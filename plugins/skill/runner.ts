@@ -1,3 +1,4 @@
+import type { ScopeSource } from 'svc/query';
 import { type Clock, type Counter, type Handle, type Ids, isSvcError, type Logger, messageOf, nearest, SvcError, withDeadline } from 'svc/sdk';
 import { isDeepStrictEqual } from 'node:util';
 
@@ -21,6 +22,7 @@ export interface RunnerParts {
   readonly presenter: Presenter;
   readonly trail: ExecutionTrail;
   readonly devices: Handle<DeviceDirectory>;
+  readonly scopes: Handle<ScopeSource>;
   readonly approvals: Handle<ApprovalBook>;
   readonly clock: Clock;
   readonly ids: Pick<Ids, 'uuid'>;
@@ -72,7 +74,7 @@ export class Runner implements SkillRunner {
   }
 
   async #prepare(call: ToolCall): Promise<Prepared> {
-    const { registry, check, gate, devices } = this.#parts;
+    const { registry, check, gate } = this.#parts;
     const found = registry.runnable(call.key);
     if (!found) {
       const near = nearest(
@@ -90,7 +92,7 @@ export class Runner implements SkillRunner {
       throw refusedBy(right.message);
     }
     const params = check.fit(tool, call.params);
-    const target = await targetOf(tool, call, devices);
+    const target = await targetOf(tool, call, this.#parts);
     const answer = gate.decide({ ...question, args: params, ...targetIn(target.gated) });
     return { tool, runnable, params, target, call, answer };
   }

@@ -17,6 +17,11 @@ const Item = Type.Object({
   scope: Type.Enum(['manager', 'edge']),
   class: Type.Enum(['safe', 'mutating', 'dangerous']),
   tier: Type.Enum(['core', 'specialty']),
+  devices: Type.Optional(
+    Type.Enum(['none', 'narrowed'], {
+      description: 'What it answers to members of an organization with a device selector: of no device, or of theirs. Absent: they are refused.',
+    }),
+  ),
   schema: Type.Record(Type.String(), Type.Unknown(), { description: 'JSON Schema of its params.' }),
   result_schema: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
   source: Type.String({ description: 'Plugin, edge, pack:<id> or mcp:<server>.' }),
@@ -95,6 +100,7 @@ export const skillRoutes = (registry: SkillRegistry, executions: Executions): re
     method: 'POST',
     path: `${path}/{key}/execute`,
     access: 'skill:execute',
+    devices: 'narrowed',
     summary: 'Run a skill by hand',
     description:
       'A safe skill runs at once. A mutating one takes the action skill:* and the setting agent.write_enabled, and with an API token the signature of a person. A dangerous one is answered with 202 and an approval_id, and runs once two people have signed.',

@@ -10,6 +10,8 @@ export interface SkillTables {
     trust: 'trusted' | 'untrusted';
     /** `user:5`. */
     owner: string;
+    /** JSON of the selectors under which it was asked for; null: of all devices. */
+    selectors: string | null;
     created_at: number;
   };
 }

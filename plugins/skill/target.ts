@@ -1,3 +1,4 @@
+import { type ScopeSource, scopeOf } from 'svc/query';
 import { type Handle, SvcError } from 'svc/sdk';
 
 import type { DeviceDirectory } from '../device/contract.ts';
@@ -15,8 +16,13 @@ export interface Target {
 
 const manager: Target = { shown: { kind: 'manager', id: undefined, name: 'this manager' }, gated: undefined, edge: () => Promise.resolve(undefined) };
 
-/** The device that a call of an edge skill names, by its own number or by that of the edge that watches it. */
-export async function targetOf(tool: Tool, call: ToolCall, devices: Handle<DeviceDirectory>): Promise<Target> {
+export interface TargetParts {
+  readonly devices: Handle<DeviceDirectory>;
+  readonly scopes: Handle<ScopeSource>;
+}
+
+/** The device that a call of an edge skill names, by its own number or by that of the edge that watches it; one that the caller does not see is not there. */
+export async function targetOf(tool: Tool, call: ToolCall, { devices, scopes }: TargetParts): Promise<Target> {
   const { device_id: deviceId, edge_id: edgeId } = call;
   if (tool.scope === 'manager') {
     if (deviceId !== undefined || edgeId !== undefined) {
@@ -32,7 +38,8 @@ export async function targetOf(tool: Tool, call: ToolCall, devices: Handle<Devic
   }
   const directory = devices.get();
   const id = deviceId ?? (await directory.deviceOf(edgeId!));
-  const device = id === undefined ? undefined : await directory.get(id);
+  const seen = (await scopeOf(scopes, call.principal))?.ids;
+  const device = id === undefined || seen?.has(id) === false ? undefined : await directory.get(id);
   if (id === undefined || device === undefined) {
     throw new SvcError('not_found', deviceId === undefined ? `edge ${edgeId} watches no device` : `there is no device ${deviceId}`);
   }

@@ -3,7 +3,7 @@ import { Type } from 'typebox';
 
 import type { Nodes } from './nodes.ts';
 
-const common = { scope: 'manager', class: 'safe', tier: 'core' } as const;
+const common = { scope: 'manager', class: 'safe', tier: 'core', devices: 'narrowed' } as const;
 
 const Find = Type.Object({
   q: Type.Optional(Type.String({ minLength: 1, maxLength: 200, description: 'A part of the name.' })),

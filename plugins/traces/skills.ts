@@ -28,7 +28,7 @@ export class TraceSkills {
   }
 
   all(): readonly ToolSkill[] {
-    const common = { scope: 'manager', class: 'safe', tier: 'core' } as const;
+    const common = { scope: 'manager', class: 'safe', tier: 'core', devices: 'narrowed' } as const;
     return [
       toolSkill({
         ...common,

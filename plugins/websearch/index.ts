@@ -27,6 +27,7 @@ const webSkills = (searches: Searches): readonly ToolSkill[] => [
     description:
       'Pages of the public web about error messages, products and known faults. The query leaves this service: put no names of hosts or people into it.',
     scope: 'manager',
+    devices: 'none',
     class: 'safe',
     tier: 'specialty',
     params: Type.Object({
@@ -40,6 +41,7 @@ const webSkills = (searches: Searches): readonly ToolSkill[] => [
     name: 'Read a web page',
     description: 'The text of a page that web_search has found within the last hour.',
     scope: 'manager',
+    devices: 'none',
     class: 'safe',
     tier: 'specialty',
     params: Type.Object({

@@ -1,4 +1,5 @@
-import { covers, type Principal, SvcError } from 'svc/sdk';
+import { type ScopeSource, scopeOf } from 'svc/query';
+import { covers, type Handle, type Principal, SvcError } from 'svc/sdk';
 
 import type { DirectoryContract } from '../iam/contract.ts';
 
@@ -9,14 +10,31 @@ export interface Standing {
   readonly version: number | undefined;
 }
 
+/** Ids of devices; undefined: all. */
+export type Seen = ReadonlySet<number> | undefined;
+
 export const shellAction = 'webshell';
 
 /** Who may have a shell at this moment. A token that has run out is no reason to lose one; losing the right is. */
 export class Authority {
   readonly #directory: Pick<DirectoryContract, 'live'>;
+  readonly #scopes: Handle<ScopeSource>;
 
-  constructor(directory: Pick<DirectoryContract, 'live'>) {
+  constructor(directory: Pick<DirectoryContract, 'live'>, scopes: Handle<ScopeSource>) {
     this.#directory = directory;
+    this.#scopes = scopes;
+  }
+
+  /** Devices whose shells and recordings the principal may know of; undefined: all. */
+  async seenBy(principal: Pick<Principal, 'selectors'>): Promise<Seen> {
+    return (await scopeOf(this.#scopes, principal))?.ids;
+  }
+
+  /** Whether the person sees this device at this moment. */
+  async sees({ principal }: Standing, deviceId: number): Promise<boolean> {
+    const { kind, id } = principal;
+    const selectors = kind === 'user' || kind === 'token' ? this.#directory.live(Number(id))?.selectors : principal.selectors;
+    return (await this.seenBy(selectors === undefined ? {} : { selectors }))?.has(deviceId) !== false;
   }
 
   /** Undefined for a principal that may not. */

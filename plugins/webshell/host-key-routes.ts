@@ -1,18 +1,19 @@
 import { listRoute, route, type RouteDeclaration } from 'svc/sdk';
 
-import { shellAction } from './authority.ts';
+import { type Authority, shellAction } from './authority.ts';
 import type { HostKeys } from './host-keys.ts';
 import { AcceptBody, DeviceParams, HostKeyItem } from './schema.ts';
 
 const path = '/api/v1/webshell/host-keys';
 
-export const hostKeyRoutes = (hostKeys: HostKeys): readonly RouteDeclaration[] => [
+export const hostKeyRoutes = (hostKeys: HostKeys, authority: Authority): readonly RouteDeclaration[] => [
   listRoute({
     path,
     access: shellAction,
+    devices: 'narrowed',
     summary: 'List the keys of SSH servers that are trusted, and those that were refused in their place',
     items: HostKeyItem,
-    handle: ({ page }) => hostKeys.list(page),
+    handle: async ({ principal, page }) => hostKeys.list(await authority.seenBy(principal), page),
   }),
   route({
     method: 'POST',

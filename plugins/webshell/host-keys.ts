@@ -1,5 +1,7 @@
 import { type Clock, type Page, pageOf, type PageRequest, SvcError, type Tables, timestamp } from 'svc/sdk';
 
+import type { Seen } from './authority.ts';
+import { isSeen } from './session-store.ts';
 import type { HostKey } from './ssh/fingerprint.ts';
 import type { HostKeyRow, WebshellDb, WebshellTables } from './tables.ts';
 
@@ -39,8 +41,9 @@ export class HostKeys {
     return 'first_use';
   }
 
-  async list(page: PageRequest): Promise<Page<ShownHostKey>> {
-    const { items, ...rest } = await this.#rows.list(page);
+  /** Of the devices that the asker sees. */
+  async list(seen: Seen, page: PageRequest): Promise<Page<ShownHostKey>> {
+    const { items, ...rest } = await this.#rows.list(seen, page);
     return { ...rest, items: items.map(shown) };
   }
 
@@ -80,7 +83,8 @@ const hostKeyStore = (db: WebshellDb) => ({
   find: (deviceId: number): Promise<HostKeyRow | undefined> =>
     db.selectFrom('webshell_host_keys').selectAll().where('device_id', '=', deviceId).executeTakeFirst(),
 
-  list: (page: PageRequest): Promise<Page<HostKeyRow>> => pageOf(db.selectFrom('webshell_host_keys').selectAll(), 'device_id', page, 'asc'),
+  list: (seen: Seen, page: PageRequest): Promise<Page<HostKeyRow>> =>
+    pageOf(db.selectFrom('webshell_host_keys').selectAll().where(isSeen(seen)), 'device_id', page, 'asc'),
 
   /** Trusts the first key of a device; one that comes later and is another is only written beside it. */
   async meet(deviceId: number, { algorithm, fingerprint }: HostKey, now: number): Promise<void> {

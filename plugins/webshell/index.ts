@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 
+import { DeviceScopes } from 'svc/query';
 import { AuditTrail, BuildInfo, definePlugin, defineService } from 'svc/sdk';
 
 import type { DeviceChanged, DeviceDirectory as Devices, DeviceRemoved } from '../device/contract.ts';
@@ -45,7 +46,7 @@ export default definePlugin({
     const tables = ctx.db<WebshellTables>();
     const build = ctx.services.use(BuildInfo);
     const devices = ctx.services.use(DeviceDirectory);
-    const authority = new Authority(ctx.services.use(Directory));
+    const authority = new Authority(ctx.services.use(Directory), ctx.services.maybe(DeviceScopes));
     const note = noteTo(ctx.services.maybe(AuditTrail), clock, ids);
     const tickets = new Tickets({ clock, ids, authority });
     const recordings = new Recordings({ folder: join(ctx.dataDir, 'recordings'), secrets: ctx.secrets, ids });
@@ -72,8 +73,8 @@ export default definePlugin({
 
     ctx.extend.contribute(credentials, 'ticket', tickets);
     ctx.http.routes(shellRoutes({ ...parts, tickets, publicUrl: build.publicUrl }));
-    ctx.http.routes([...sessionRoutes(tables, shells), ...recordingRoutes({ tables, recordings, retention })]);
-    ctx.http.routes(hostKeyRoutes(hostKeys));
+    ctx.http.routes([...sessionRoutes(tables, shells, authority), ...recordingRoutes({ tables, recordings, retention, authority })]);
+    ctx.http.routes(hostKeyRoutes(hostKeys, authority));
 
     ctx.events.on(personChanged, () => shells.recheck());
     ctx.events.on(roleChanged, () => shells.recheck());
@@ -87,6 +88,8 @@ export default definePlugin({
       if (shells.list().some(({ deviceId }) => deviceId === id)) {
         const edge = await devices.onlineEdge(id);
         await lost(id, (edgeId) => edge !== undefined && edgeId !== edge);
+        // Its tags and roles say who sees it.
+        shells.recheck();
       }
     });
     ctx.events.on(deviceRemoved, async ({ device_id: id }) => {

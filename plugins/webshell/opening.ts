@@ -46,7 +46,7 @@ export async function logIn(parts: OpeningParts, connection: Connection, frame: 
   const user = remoteUser(connection, frame);
   assertLogin(frame.auth);
   failedLogins.check(deviceId);
-  const { device, edgeId } = await reach(parts, deviceId);
+  const { device, edgeId } = await reach(parts, standing.principal, deviceId);
   const stream = await fleet.get().openStream(edgeId, 'tcp', { host: '127.0.0.1', port: portOf(device, settings) }, { timeoutMs: limits.sshMs });
   let trust: 'known' | 'first_use' = 'known';
   let shown: HostKey | undefined;

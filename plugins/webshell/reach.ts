@@ -1,16 +1,19 @@
-import { type Handle, type Settings, SvcError } from 'svc/sdk';
+import { type Handle, type Principal, type Settings, SvcError } from 'svc/sdk';
 
 import type { DeviceDirectory, DeviceEntry } from '../device/contract.ts';
 import type { EdgeFleet } from '../edge/contract.ts';
+import type { Authority } from './authority.ts';
 
 export interface ReachParts {
   readonly devices: Pick<DeviceDirectory, 'get' | 'onlineEdge'>;
   readonly fleet: Handle<EdgeFleet>;
+  readonly authority: Pick<Authority, 'seenBy'>;
 }
 
-/** Where a device can be reached: unavailable when it cannot, forbidden when its owner allows no shells. */
-export async function reach({ devices, fleet }: ReachParts, deviceId: number): Promise<{ device: DeviceEntry; edgeId: number }> {
-  const device = await devices.get(deviceId);
+/** Where a device can be reached: unavailable when it cannot, forbidden when its owner allows no shells; one that the asker does not see is not there. */
+export async function reach({ devices, fleet, authority }: ReachParts, asker: Principal, deviceId: number): Promise<{ device: DeviceEntry; edgeId: number }> {
+  const isUnseen = (await authority.seenBy(asker))?.has(deviceId) === false;
+  const device = isUnseen ? undefined : await devices.get(deviceId);
   if (!device) {
     throw new SvcError('not_found', `there is no device ${deviceId}`);
   }

@@ -1,5 +1,6 @@
 import { byteRoute, listRoute, route, type RouteDeclaration, SvcError, type Tables } from 'svc/sdk';
 
+import type { Authority, Seen } from './authority.ts';
 import type { Recordings } from './recording/recordings.ts';
 import type { Retention } from './retention.ts';
 import { DownloadQuery, IdParams, RecordingItem, RecordingQuery } from './schema.ts';
@@ -11,17 +12,20 @@ export interface RecordingRouteParts {
   readonly tables: Tables<WebshellTables>;
   readonly recordings: Recordings;
   readonly retention: Retention;
+  readonly authority: Authority;
 }
 
-export const recordingRoutes = ({ tables, recordings, retention }: RecordingRouteParts): readonly RouteDeclaration[] => [
+export const recordingRoutes = ({ tables, recordings, retention, authority }: RecordingRouteParts): readonly RouteDeclaration[] => [
   listRoute({
     path: '/api/v1/webshell/recordings',
     access: 'webshell:review',
+    devices: 'narrowed',
     summary: 'List the recordings of shells, newest first',
     query: RecordingQuery,
     items: RecordingItem,
-    async handle({ query, page }) {
-      const { items, ...rest } = await sessionStore(tables.read).list({ state: 'all', recorded: true, deviceId: query.device_id, userId: query.user_id }, page);
+    async handle({ principal, query, page }) {
+      const filter = { state: 'all', recorded: true, deviceId: query.device_id, userId: query.user_id } as const;
+      const { items, ...rest } = await sessionStore(tables.read).list(await authority.seenBy(principal), filter, page);
       return { ...rest, items: items.map(shownRecording) };
     },
   }),
@@ -29,6 +33,7 @@ export const recordingRoutes = ({ tables, recordings, retention }: RecordingRout
     method: 'GET',
     path: '/api/v1/webshell/recordings/{id}',
     access: 'webshell:review',
+    devices: 'narrowed',
     summary: 'Download a recording: asciicast v2, compressed',
     params: IdParams,
     query: DownloadQuery,
@@ -37,8 +42,8 @@ export const recordingRoutes = ({ tables, recordings, retention }: RecordingRout
     action: 'webshell:review',
     errors: ['not_found', 'conflict'],
     async handle(call) {
-      const { params, query } = call;
-      const row = await recorded(tables, params.id);
+      const { params, query, principal } = call;
+      const row = await recorded(tables, await authority.seenBy(principal), params.id);
       if (row.recording_state === 'recording') {
         throw new SvcError('conflict', 'this shell is still open; download its recording when it has ended');
       }
@@ -59,8 +64,8 @@ export const recordingRoutes = ({ tables, recordings, retention }: RecordingRout
     action: 'webshell:remove-recording',
     errors: ['not_found', 'conflict'],
     async handle(call) {
-      const { params } = call;
-      const row = await recorded(tables, params.id);
+      const { params, principal } = call;
+      const row = await recorded(tables, await authority.seenBy(principal), params.id);
       if (row.recording_state === 'recording') {
         throw new SvcError('conflict', 'this shell is still open; end it first');
       }
@@ -70,8 +75,8 @@ export const recordingRoutes = ({ tables, recordings, retention }: RecordingRout
   }),
 ];
 
-async function recorded({ read }: Tables<WebshellTables>, id: number): Promise<SessionRow> {
-  const row = await sessionStore(read).find(id);
+async function recorded({ read }: Tables<WebshellTables>, seen: Seen, id: number): Promise<SessionRow> {
+  const row = await sessionStore(read).find(seen, id);
   if (!row || row.recording_key === null) {
     throw new SvcError('not_found', `there is no recording ${id}`);
   }

@@ -78,7 +78,7 @@ async function open(
 async function attach({ shells, authority, journal }: ConnectionParts, connection: Connection, { from, cols, rows, acks }: AttachFrame): Promise<LiveShell> {
   const { socket, standing, session } = connection;
   const shell = shells.requireAttachable(session!);
-  if (!authority.holds(standing)) {
+  if (!authority.holds(standing) || !(await authority.sees(standing, shell.deviceId))) {
     throw new SvcError('forbidden', 'your right to this shell has ended');
   }
   shell.assertShowable(from);

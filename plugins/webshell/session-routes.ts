@@ -1,21 +1,23 @@
 import { listRoute, route, type RouteDeclaration, SvcError, type Tables } from 'svc/sdk';
 
-import { shellAction } from './authority.ts';
+import { type Authority, shellAction } from './authority.ts';
 import { IdParams, SessionItem, SessionQuery } from './schema.ts';
 import { sessionStore } from './session-store.ts';
 import type { Shells } from './shells.ts';
 import { shownSession } from './shown.ts';
 import type { WebshellTables } from './tables.ts';
 
-export const sessionRoutes = (tables: Tables<WebshellTables>, shells: Shells): readonly RouteDeclaration[] => [
+export const sessionRoutes = (tables: Tables<WebshellTables>, shells: Shells, authority: Authority): readonly RouteDeclaration[] => [
   listRoute({
     path: '/api/v1/webshell/sessions',
     access: 'any',
+    devices: 'narrowed',
     summary: 'List the shells that are open, or were; newest first',
     query: SessionQuery,
     items: SessionItem,
-    async handle({ query, page }) {
+    async handle({ principal, query, page }) {
       const { items, ...rest } = await sessionStore(tables.read).list(
+        await authority.seenBy(principal),
         { state: query.state ?? 'active', deviceId: query.device_id, userId: query.user_id },
         page,
       );
@@ -26,13 +28,14 @@ export const sessionRoutes = (tables: Tables<WebshellTables>, shells: Shells): r
     method: 'DELETE',
     path: '/api/v1/webshell/sessions/{id}',
     access: shellAction,
+    devices: 'narrowed',
     summary: 'End a shell at once',
     params: IdParams,
     action: 'webshell:kill',
     errors: ['not_found', 'conflict'],
     async handle(call) {
-      const { params } = call;
-      const row = await sessionStore(tables.read).find(params.id);
+      const { params, principal } = call;
+      const row = await sessionStore(tables.read).find(await authority.seenBy(principal), params.id);
       if (!row) {
         throw new SvcError('not_found', `there is no session ${params.id}`);
       }

@@ -1,5 +1,7 @@
+import { type SqlBool, sql } from 'kysely';
 import type { Page, PageRequest } from 'svc/sdk';
 
+import type { Seen } from './authority.ts';
 import type { SessionRow, WebshellDb, WebshellTables } from './tables.ts';
 
 export interface SessionFilter {
@@ -14,11 +16,16 @@ type NewSession = Pick<
   'life' | 'user_kind' | 'user_id' | 'device_id' | 'edge_id' | 'remote_user' | 'auth' | 'fingerprint' | 'ip' | 'started_at' | 'recording_state'
 >;
 
+export const isSeen = (seen: Seen) =>
+  seen === undefined ? sql<SqlBool>`true` : sql<SqlBool>`device_id in (select value from json_each(${JSON.stringify([...seen])}))`;
+
 /** The only statements about sessions and their recordings. */
 export const sessionStore = (db: WebshellDb) => ({
-  async list(filter: SessionFilter, { limit, after }: PageRequest): Promise<Page<SessionRow>> {
+  /** Of the devices that the asker sees. */
+  async list(seen: Seen, filter: SessionFilter, { limit, after }: PageRequest): Promise<Page<SessionRow>> {
     const filtered = db
       .selectFrom('webshell_sessions')
+      .where(isSeen(seen))
       .$if(filter.state === 'active', (query) => query.where('ended_at', 'is', null))
       .$if(filter.state === 'ended', (query) => query.where('ended_at', 'is not', null))
       .$if(filter.userId !== undefined, (query) => query.where('user_id', '=', filter.userId!))
@@ -35,7 +42,8 @@ export const sessionStore = (db: WebshellDb) => ({
     return { items, total, next: found.length > limit ? [items.at(-1)!.id] : undefined };
   },
 
-  find: (id: number): Promise<SessionRow | undefined> => db.selectFrom('webshell_sessions').selectAll().where('id', '=', id).executeTakeFirst(),
+  find: (seen: Seen, id: number): Promise<SessionRow | undefined> =>
+    db.selectFrom('webshell_sessions').selectAll().where('id', '=', id).where(isSeen(seen)).executeTakeFirst(),
 
   insert: (session: NewSession): Promise<SessionRow> => db.insertInto('webshell_sessions').values(session).returningAll().executeTakeFirstOrThrow(),
 

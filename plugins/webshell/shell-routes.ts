@@ -36,6 +36,7 @@ function shellSocket(parts: ShellRouteParts): RouteDeclaration {
   return socketRoute({
     path: '/api/v1/devices/{device_id}/shell',
     access: shellAction,
+    devices: 'narrowed',
     summary: 'A shell on a device, as a WebSocket of svc.shell.v1',
     description,
     params: DeviceParams,
@@ -57,7 +58,7 @@ function shellSocket(parts: ShellRouteParts): RouteDeclaration {
         authority.requireStanding(principal);
       }
       quota.check(principal, params.device_id);
-      await reach(parts, params.device_id);
+      await reach(parts, principal, params.device_id);
     },
     handle({ principal, params, ip, headers }, socket) {
       const ticket = tickets.of(principal);
@@ -74,6 +75,7 @@ function ticketRoute(parts: ShellRouteParts): RouteDeclaration {
     method: 'POST',
     path: '/api/v1/webshell/tickets',
     access: shellAction,
+    devices: 'narrowed',
     summary: 'A ticket for one shell, new or one of yours, for browsers: good for 30 s, once, for this device, page and address',
     body: TicketBody,
     response: TicketItem,
@@ -82,7 +84,7 @@ function ticketRoute(parts: ShellRouteParts): RouteDeclaration {
       const { principal, body, ip, headers } = call;
       const { device_id: deviceId, user, session_id: session } = body;
       if (session === undefined) {
-        await reach(parts, deviceId);
+        await reach(parts, principal, deviceId);
       } else {
         assertOwn(shells, principal, { deviceId, session, user });
       }

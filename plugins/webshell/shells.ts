@@ -5,6 +5,7 @@ import { type Ending, limits } from './limits.ts';
 import type { LiveShell } from './shell.ts';
 
 const rightLost = 'your right to this shell has ended';
+const unseen = 'this device is not among those that you see any more';
 
 /** All shells that are open in this process, and for a while those whose end their user has not received yet. */
 export class Shells {
@@ -61,9 +62,17 @@ export class Shells {
     return [...this.#open.values()];
   }
 
-  /** Ends those whose user has lost the right. */
+  /** Ends those whose user has lost the right, or sees their device no more. */
   recheck(): void {
     void this.endWhere(({ standing }) => !this.#authority.holds(standing), 'revoked', rightLost);
+    void Promise.all(this.list().map((shell) => this.#endUnseen(shell)));
+  }
+
+  /** Where that cannot be told, it ends as well. */
+  async #endUnseen(shell: LiveShell): Promise<void> {
+    if (!(await this.#authority.sees(shell.standing, shell.deviceId).catch(() => false))) {
+      await shell.end('revoked', unseen);
+    }
   }
 
   async endWhere(which: (shell: LiveShell) => boolean, ending: Ending, message: string): Promise<void> {

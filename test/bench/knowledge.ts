@@ -31,7 +31,16 @@ class Texts {
   change(id: number): Change {
     const sections = Array.from({ length: perDoc }, (_, index) => `## ${this.#some(4)} ${index}\n\n${this.#some(90)} host-${this.#next() % 50_000}\n`);
     const content = sections.join('\n');
-    const place = { path: `bench/${id % 500}/${id}.md`, title: this.#some(5), source: 'repo', repo_id: 1, org_id: null, tags: '[]', version: 1 } as const;
+    const place = {
+      path: `bench/${id % 500}/${id}.md`,
+      title: this.#some(5),
+      source: 'repo',
+      repo_id: 1,
+      org_id: null,
+      of_devices: 0,
+      tags: '[]',
+      version: 1,
+    } as const;
     const made = { size_bytes: content.length, origin_digest: null, created_by: 'bench', created_at: 0, updated_at: 0 };
     return { seq: id, id, doc: { id, ...place, ...made, content } };
   }
@@ -125,7 +134,7 @@ async function ask(search: TestThread, most: number, goesOn: () => boolean): Pro
       limit: 10,
       path: undefined,
       tag: undefined,
-      orgs: [1, 2],
+      audiences: [0, 1, 2],
       mode: 'lexical',
       vector: undefined,
     };

@@ -8,6 +8,8 @@ import { DeviceDirectory } from '../../plugins/device/contract.ts';
 import { LogIngest } from '../../plugins/logs/contract.ts';
 import { MetricsIngest } from '../../plugins/metricsdb/contract.ts';
 import { TraceIngest } from '../../plugins/traces/contract.ts';
+import type { TestHostOptions } from 'svc/testing';
+
 import { type Answer, type Household, household, type SignedIn } from './household.ts';
 
 /** One of two organizations with a machine of its own, in every word of whose data its name stands. */
@@ -28,9 +30,28 @@ export interface TwoCustomers extends Household {
   readonly at: number;
 }
 
+/** Writes beside the house, of which a write may wait for this very thread: whoever finds it locked lets go and tries again. */
+export async function beside<R>({ house }: Pick<Household, 'house'>, work: (db: Database.Database) => R): Promise<R> {
+  const db = new Database(join(house.dataDir, 'svc.db'), { timeout: 0 });
+  try {
+    for (;;) {
+      try {
+        return db.transaction(() => work(db)).immediate();
+      } catch (error) {
+        if ((error as { code?: string }).code !== 'SQLITE_BUSY') {
+          throw error;
+        }
+        await new Promise((resolve) => setTimeout(resolve, 5));
+      }
+    }
+  } finally {
+    db.close();
+  }
+}
+
 /** The whole product with two customers, and members who may do whatever is no administrator's. */
-export async function twoCustomers(t: Pick<TestContext, 'after'>): Promise<TwoCustomers> {
-  const people = await household(t);
+export async function twoCustomers(t: Pick<TestContext, 'after'>, options: Partial<TestHostOptions> = {}): Promise<TwoCustomers> {
+  const people = await household(t, options);
   const { house, ask, person, role } = people;
   const actions = [...house.registry.current.generations.values()].flatMap(({ manifest }) => Object.keys(manifest.actions));
   await role('everything-but-admin', [...new Set(actions)]);
@@ -45,9 +66,7 @@ export async function twoCustomers(t: Pick<TestContext, 'after'>): Promise<TwoCu
     });
     const device = bound.device_id;
     // As its agent would be noted, once it has told which machine it is.
-    const beside = new Database(join(house.dataDir, 'svc.db'));
-    beside.prepare('UPDATE edge_edges SET device_id = ? WHERE id = ?').run(device, edge);
-    beside.close();
+    await beside(people, (db) => db.prepare('UPDATE edge_edges SET device_id = ? WHERE id = ?').run(device, edge));
     assert.equal((await ask('PATCH', `/api/v1/devices/${device}`, house.token, { tags: { customer: name, [`only-${name}`]: 'x' } })).status, 200);
     const trace = String(number).repeat(32);
     await measured({ house }, name, { device: String(device), trace, at, count: number === 1 ? 3 : 5 });

@@ -12,6 +12,7 @@ const searched = 200;
 /** `@incident:12`, found by id, rule or summary among the latest. */
 export const incidentMention = (incidents: Pick<Incidents, 'get' | 'list' | 'events'>, seenBy: SeenBy): MentionType => ({
   type: 'incident',
+  devices: 'narrowed',
   async search(q, principal, limit) {
     const wanted = q.toLowerCase();
     const fits = ({ id, rule_name: rule, summary }: IncidentView): boolean =>

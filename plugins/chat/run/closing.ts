@@ -12,8 +12,8 @@ const finishReasons: Readonly<Record<RunFinish, string>> = { stop: 'stop', lengt
 export async function closeRun(ports: RunPorts, run: OpenRun, finish: RunFinish, failure: SvcError | undefined): Promise<void> {
   const { row, session, events } = run.work;
   const { state } = run;
+  await withdraw(ports, state, finish === 'cancelled' ? 'its run was cancelled' : 'its run has ended');
   if (finish === 'cancelled') {
-    await withdraw(ports, state);
     events.add('abort', { reason: 'cancelled' });
   }
   const message = failure?.message ?? (finish === 'error' ? 'the model has answered nothing' : undefined);
@@ -84,11 +84,11 @@ export function usageOf({ turns }: RunState) {
   return { input_tokens: input, output_tokens: output, total_tokens: input + output, requests: turns.length };
 }
 
-async function withdraw(ports: RunPorts, state: RunState): Promise<void> {
+async function withdraw(ports: RunPorts, state: RunState, why: string): Promise<void> {
   const waiting = state.turns.flatMap(({ calls }) => calls).filter(({ state: at, approval }) => at === 'waiting' && approval !== undefined);
   if (ports.approvals.available) {
     for (const { approval } of waiting) {
-      await ports.approvals.get().cancel(approval!, 'its run was cancelled');
+      await ports.approvals.get().cancel(approval!, why);
     }
   }
 }

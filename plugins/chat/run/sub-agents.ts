@@ -30,7 +30,7 @@ const Params = Type.Object({
 });
 
 const ask: Tool = {
-  ...{ key: askKey, name: 'Ask another agent', scope: 'manager', class: 'safe', tier: 'core', source: 'chat', trust: 'untrusted' },
+  ...{ key: askKey, name: 'Ask another agent', scope: 'manager', class: 'safe', tier: 'core', devices: 'narrowed', source: 'chat', trust: 'untrusted' },
   description:
     'Has another agent find out one thing by reading, and brings its findings with their evidence. It changes nothing. Several can be asked at once.',
   schema: Params as unknown as Tool['schema'],

@@ -1,4 +1,4 @@
-import { isSvcError, messageOf, SvcError } from 'svc/sdk';
+import { isSvcError, messageOf, type Principal, SvcError } from 'svc/sdk';
 
 import type { GatedPersona } from '../../gate/contract.ts';
 import type { KnownPersona } from '../../persona/contract.ts';
@@ -46,7 +46,7 @@ export class RunWorker implements OpenRun {
 
   async run(isCancelled: () => boolean): Promise<Standing> {
     try {
-      return await this.#steps(isCancelled);
+      return seesAsAsked(this.work) ? await this.#steps(isCancelled) : await this.#end('error', new SvcError('forbidden', otherDevices));
     } catch (error) {
       if (error instanceof LostRun) {
         return 'left';
@@ -152,6 +152,11 @@ const restrained = (persona: KnownPersona, { agent, allowed = [], denied }: With
   disallowed_tools: [...persona.disallowed_tools, askKey],
   within: { name: agent, tools: allowed, disallowed_tools: denied, permission_mode: 'read-only' },
 });
+
+/** What a run has read may be of devices that its person does not see any more. */
+const seesAsAsked = ({ row, principal }: Work): boolean =>
+  JSON.stringify((JSON.parse(row.principal) as Principal).selectors) === JSON.stringify(principal.selectors);
+const otherDevices = 'the devices that you see have changed since this was asked; ask again';
 
 const mostTurns = 100;
 const turnsWithin = 12;

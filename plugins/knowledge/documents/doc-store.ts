@@ -4,8 +4,8 @@ import type { Page, PageRequest, Principal } from 'svc/sdk';
 import type { Change, DocRow, KnowledgeTables, Source, VersionRow, WholeDoc } from '../tables.ts';
 import { within } from './doc-path.ts';
 
-/** Whose documents somebody may see; undefined: all. */
-export type Reader = Pick<Principal, 'orgs'>;
+/** Whose documents somebody may see, and whether those that are of devices; undefined: all. */
+export type Reader = Pick<Principal, 'orgs' | 'selectors'>;
 
 export interface DocFilter {
   readonly path_prefix?: string | undefined;
@@ -19,9 +19,12 @@ export type NewDoc = Omit<DocRow, 'id' | 'version' | 'created_at' | 'updated_at'
 type Where = (eb: ExpressionBuilder<KnowledgeTables, 'knowledge_docs'>) => Expression<SqlBool>;
 
 const seenBy =
-  ({ orgs }: Reader): Where =>
+  ({ orgs, selectors }: Reader): Where =>
   (eb) =>
-    orgs === undefined ? eb.lit(true) : eb.or([eb('org_id', 'is', null), ...(orgs.length > 0 ? [eb('org_id', 'in', [...orgs])] : [])]);
+    eb.and([
+      ...(orgs === undefined ? [] : [eb.or([eb('org_id', 'is', null), ...(orgs.length > 0 ? [eb('org_id', 'in', [...orgs])] : [])])]),
+      ...(selectors === undefined ? [] : [eb('of_devices', '=', 0)]),
+    ]);
 
 const fits =
   ({ path, path_prefix: folder, tag, source }: DocFilter): Where =>
@@ -68,6 +71,17 @@ export class DocStore {
     return this.#db.selectFrom('knowledge_docs').selectAll().where('id', '=', id).where(seenBy(reader)).executeTakeFirst();
   }
 
+  /** Those of these that one may see. */
+  async among(ids: readonly number[], reader: Reader): Promise<ReadonlySet<number>> {
+    const rows = await this.#db
+      .selectFrom('knowledge_docs')
+      .select('id')
+      .where('id', 'in', [...ids, 0])
+      .where(seenBy(reader))
+      .execute();
+    return new Set(rows.map(({ id }) => id));
+  }
+
   whole(id: number, reader: Reader): Promise<WholeDoc | undefined> {
     return this.#db
       .selectFrom('knowledge_docs as d')
@@ -75,7 +89,7 @@ export class DocStore {
       .selectAll('d')
       .select('v.content')
       .where('d.id', '=', id)
-      .$if(reader.orgs !== undefined, (query) => query.where((eb) => eb.or([eb('d.org_id', 'is', null), eb('d.org_id', 'in', [...reader.orgs!, 0])])))
+      .where('d.id', 'in', this.#db.selectFrom('knowledge_docs').select('id').where(seenBy(reader)))
       .executeTakeFirst();
   }
 

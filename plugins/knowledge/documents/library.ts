@@ -53,11 +53,12 @@ export class Library {
     const path = docPath(draft.path);
     const size = sizeOf(content);
     refuseForeignOrg(call.principal, org);
+    assertOwn(call.principal, org);
     const by = actorOf(call.principal);
     const made = await this.#write(async (store) => {
       await assertFree(store, path, org, call.principal);
       const title = draft.title ?? titleOf(content, path);
-      const place = { path, source, org_id: org, repo_id: null, origin_digest: null };
+      const place = { path, source, org_id: org, of_devices: 0, repo_id: null, origin_digest: null };
       const doc = await store.insert({ ...place, title, tags: tagsOf(draft.tags ?? []), size_bytes: size, content, created_by: by }, this.#parts.clock.now());
       call.note({ resourceType: 'document', resourceId: doc.id, after: noted(doc) });
       return doc;
@@ -80,8 +81,7 @@ export class Library {
   async edit(call: ChangeCall, id: number, edit: Edit): Promise<WholeDoc> {
     const by = actorOf(call.principal);
     return await this.#write(async (store) => {
-      const before = await existing(store, id, call.principal);
-      call.requireMatch({ updated_at: timestamp(before.updated_at) });
+      const before = await changeable(store, id, call);
       if (edit.version !== undefined && edit.version !== before.version) {
         throw new SvcError(
           'conflict',
@@ -110,8 +110,7 @@ export class Library {
   async move(call: ChangeCall, id: number, to: string): Promise<DocRow> {
     const path = docPath(to);
     return await this.#write(async (store) => {
-      const before = await existing(store, id, call.principal);
-      call.requireMatch({ updated_at: timestamp(before.updated_at) });
+      const before = await changeable(store, id, call);
       editable(before, false);
       if (path === before.path) {
         return before;
@@ -142,6 +141,7 @@ export class Library {
       const moving = new Set(found.map(({ id }) => id));
       const there = new Set((await store.beneath(target, {})).filter(({ id }) => !moving.has(id)).map(placeOf));
       for (const doc of found) {
+        assertOwn(call.principal, doc.org_id);
         editable(doc, false);
         const path = docPath(target + doc.path.slice(source.length));
         if (there.has(placeOf({ ...doc, path }))) {
@@ -156,8 +156,7 @@ export class Library {
 
   async remove(call: ChangeCall, id: number): Promise<void> {
     await this.#write(async (store) => {
-      const before = await existing(store, id, call.principal);
-      call.requireMatch({ updated_at: timestamp(before.updated_at) });
+      const before = await changeable(store, id, call);
       editable(before, false);
       call.note({ resourceType: 'document', resourceId: id, before: noted(before) });
       await store.remove(id);
@@ -178,6 +177,23 @@ export async function existing(store: DocStore, id: number, reader: Principal): 
     throw new SvcError('not_found', `there is no document ${id}; GET /api/v1/knowledge/docs lists them`);
   }
   return doc;
+}
+
+/** As its caller has read it; throws for one that is not theirs to change. */
+async function changeable(store: DocStore, id: number, { principal, requireMatch }: ChangeCall): Promise<WholeDoc> {
+  const doc = await existing(store, id, principal);
+  requireMatch({ updated_at: timestamp(doc.updated_at) });
+  assertOwn(principal, doc.org_id);
+  return doc;
+}
+
+/** What everybody reads is not written by who sees some devices alone: it would show them to all others. */
+function assertOwn({ selectors }: Principal, org: number | null): void {
+  if (org === null && selectors !== undefined) {
+    throw new SvcError('forbidden', 'documents without org_id are read by everybody; write into an organization of yours, with its number as org_id', {
+      reason: 'knowledge.house_wide',
+    });
+  }
 }
 
 /** The source that a document has after a person changed it; throws for what only its origin changes. */

@@ -15,6 +15,8 @@ export interface Origin {
   readonly repoId: number | null;
   /** Whose members alone may read them; null: everybody. */
   readonly orgId: number | null;
+  /** Whether they tell what was seen of devices. */
+  readonly ofDevices: boolean;
   /** As versions name who changed them: `the vault`, or the address of the repository. */
   readonly by: string;
   /** How many versions of each are kept. */
@@ -111,12 +113,12 @@ export class SourcedDocs {
   }
 
   async #put(store: DocStore, origin: Origin, file: SourcedFile): Promise<'added' | 'updated' | 'unchanged' | KeptDoc> {
-    const { source, repoId, orgId, by, keepVersions } = origin;
+    const { source, repoId, orgId, ofDevices, by, keepVersions } = origin;
     const path = docPath(file.path);
     const doc = { title: file.title ?? titleOf(file.content, path), tags: tagsOf(file.tags ?? []), content: file.content, size_bytes: sizeOf(file.content) };
     const before = await store.taken(path, orgId);
     if (before === undefined) {
-      const place = { path, source, repo_id: repoId, org_id: orgId, origin_digest: file.digest, created_by: by };
+      const place = { path, source, repo_id: repoId, org_id: orgId, of_devices: Number(ofDevices), origin_digest: file.digest, created_by: by };
       await store.insert({ ...doc, ...place }, this.#parts.clock.now());
       return 'added';
     }
@@ -162,5 +164,5 @@ function originOf(folder: string): Origin {
   if (folder === 'vault' || docPath(folder) !== folder || folder.includes('/')) {
     throw new SvcError('invalid_argument', `${folder} is no folder for documents of a plugin; name one at the top, but not vault`);
   }
-  return { source: 'vault', folder, repoId: null, orgId: null, by: folder, keepVersions: 3 };
+  return { source: 'vault', folder, repoId: null, orgId: null, ofDevices: true, by: folder, keepVersions: 3 };
 }

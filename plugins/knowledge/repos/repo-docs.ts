@@ -104,9 +104,9 @@ export class RepoDocs {
           const { version } = await store.edit(doc, next, by, this.#parts.clock.now());
           await store.forgetVersions(doc.id, version, this.#parts.keepVersions());
         } else if ((await store.taken(path, repo.org_id)) === undefined) {
-          const place = { path, source: 'repo', repo_id: repo.id, org_id: repo.org_id, origin_digest: file.oid, created_by: by } as const;
+          const place = { path, source: 'repo', repo_id: repo.id, org_id: repo.org_id, of_devices: 0 } as const;
           const text = { title: titleOf(content, path), tags: tagsOf([]), content, size_bytes: Buffer.byteLength(content) };
-          await store.insert({ ...place, ...text }, Math.ceil(this.#parts.clock.now()));
+          await store.insert({ ...place, ...text, origin_digest: file.oid, created_by: by }, Math.ceil(this.#parts.clock.now()));
           added++;
         } else {
           skips.add('path_taken', file.path);

@@ -83,7 +83,14 @@ const Shown = Type.Object({
 });
 
 export const repoRoutes = (repositories: Repositories): readonly RouteDeclaration[] => [
-  listRoute({ path, access: 'any', summary: 'List Git repositories and how they are, newest first', items: Shown, handle: (call) => repositories.list(call) }),
+  listRoute({
+    path,
+    access: 'any',
+    devices: 'none',
+    summary: 'List Git repositories and how they are, newest first',
+    items: Shown,
+    handle: (call) => repositories.list(call),
+  }),
   route({
     ...{ method: 'POST', path, access: 'knowledge:create', body: Draft, response: Shown, errors: ['conflict', 'not_found'] },
     summary: 'Read the documents of a Git repository; the first sync begins at once',

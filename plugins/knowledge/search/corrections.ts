@@ -23,7 +23,7 @@ interface Frequency {
   readonly chunks: number;
 }
 
-/** `@seen`: organizations as JSON, null for all. */
+/** `@seen`: audiences as JSON, null for all. */
 const isSeen = '(@seen IS NULL OR org IN (SELECT value FROM json_each(@seen)))';
 
 /**
@@ -36,9 +36,9 @@ export class Vocabulary {
   readonly #alike: Database.Statement;
   readonly #continued: Database.Statement;
 
-  /** `orgs`: whose documents the reader sees besides everybody's; undefined: all. */
-  constructor(db: Database.Database, orgs: readonly number[] | undefined) {
-    this.#seen = orgs === undefined ? null : JSON.stringify([0, ...orgs]);
+  /** Of the documents that the reader sees; undefined: all. */
+  constructor(db: Database.Database, audiences: readonly number[] | undefined) {
+    this.#seen = audiences === undefined ? null : JSON.stringify(audiences);
     // Chunks say what a look into the whole index would cost, whosever they are.
     this.#one = db.prepare(
       `SELECT coalesce(sum(docs) FILTER (WHERE ${isSeen}), 0) AS docs, coalesce(sum(chunks), 0) AS chunks FROM vocabulary WHERE term = @term`,

@@ -3,6 +3,7 @@ import { type Principal, SvcError, type Tables, type ThreadHandle } from 'svc/sd
 import type { KnowledgeDocument, KnowledgeHit, KnowledgeRead, KnowledgeSearch } from '../contract.ts';
 import { DocStore } from '../documents/doc-store.ts';
 import type { KnowledgeTables } from '../tables.ts';
+import { audiencesOf } from './audience.ts';
 import type { Feed } from './feed.ts';
 import type { Answer, Mode, Search } from './searcher.ts';
 
@@ -49,8 +50,15 @@ export class Desk implements KnowledgeSearch, KnowledgeRead {
         reason: 'knowledge.no_vectors',
       });
     }
-    const asked: Search = { text, limit, path: path?.replace(/\/+$/, ''), tag, orgs: principal.orgs, mode, vector };
-    return await search.call<Answer>('search', asked, { timeoutMs: searchMs, ...(signal && { signal }) });
+    const asked: Search = { text, limit, path: path?.replace(/\/+$/, ''), tag, audiences: audiencesOf(principal), mode, vector };
+    const answer = await search.call<Answer>('search', asked, { timeoutMs: searchMs, ...(signal && { signal }) });
+    if (principal.selectors === undefined) {
+      return answer;
+    }
+    // The index may not have been told yet that a document is of devices.
+    const ids = answer.items.map(({ doc_id: id }) => id);
+    const seen = await new DocStore(this.#parts.tables.read).among(ids, principal);
+    return { ...answer, items: answer.items.filter(({ doc_id: id }) => seen.has(id)) };
   }
 
   async search({ text, limit = usual, path, principal, signal }: Parameters<KnowledgeSearch['search']>[0]): Promise<readonly KnowledgeHit[]> {

@@ -2,6 +2,7 @@ import Database from 'better-sqlite3';
 
 import type { Change, WholeDoc } from '../tables.ts';
 import { analysisNumber, analyze } from './analyze.ts';
+import { audienceOf } from './audience.ts';
 import { type Chunk, chunksOf } from './chunk.ts';
 
 /** Columns of the full-text table, in their order. */
@@ -35,7 +36,7 @@ export interface IndexPosition {
   readonly chunks: number;
 }
 
-/** How often each term occurs in documents of one organization, which only its members may learn; 0: everybody's. */
+/** How often each term occurs in documents of one audience, which only those in it may learn. */
 type Counts = Map<number, Map<string, { docs: number; chunks: number }>>;
 
 /** The term of every document: how many there are. */
@@ -173,12 +174,14 @@ export class IndexFile {
     return chunks.length;
   }
 
-  #put({ id, path, title, tags, org_id, version, source, content }: WholeDoc, counts: Counts): number {
+  #put(doc: WholeDoc, counts: Counts): number {
+    const { id, path, title, tags, version, source, content } = doc;
+    const audience = audienceOf(doc);
     const found = chunksOf(content);
     const chunks = found.length > 0 ? found : [{ headings: [], anchor: '', text: '' }];
-    this.#statements.putDoc.run(id, path, title, tags, org_id ?? 0, version, source);
+    this.#statements.putDoc.run(id, path, title, tags, audience, version, source);
     const words = wordsOf({ path, title, tags }, chunks);
-    tally(words, counts, org_id ?? 0, 1);
+    tally(words, counts, audience, 1);
     chunks.forEach(({ headings, anchor, text }, ordinal) => {
       const { lastInsertRowid: rowid } = this.#statements.putChunk.run(id, ordinal, headings.join(headingJoint), anchor, text);
       this.#statements.putWords.run(rowid, ...words[ordinal]!.row);

@@ -64,6 +64,7 @@ export const searchRoutes = (desk: Desk, feed: Feed, embedding: Embedding): read
     method: 'GET',
     path: '/api/v1/knowledge/search',
     access: 'any',
+    devices: 'narrowed',
     summary: 'Search documents; the best part of each comes first',
     query: SearchQuery,
     response: SearchAnswer,
@@ -77,6 +78,7 @@ export const searchRoutes = (desk: Desk, feed: Feed, embedding: Embedding): read
     method: 'GET',
     path: '/api/v1/knowledge/document',
     access: 'any',
+    devices: 'narrowed',
     summary: 'One document with what it says, by any name that leads to it: its number, its path, or the playbook link of a rule or report',
     query: Type.Object({
       doc: Type.String({ minLength: 1, maxLength: 1_000, pattern: '\\S', description: '12, vault/hosts/disk-full.md, playbook://hosts/disk-full.md' }),

@@ -17,7 +17,8 @@ export interface Search {
   readonly path: string | undefined;
   readonly tag: string | undefined;
   /** Organizations whose documents are seen besides everybody's; undefined: all. */
-  readonly orgs: readonly number[] | undefined;
+  /** Of the documents that the reader may see; undefined: all. */
+  readonly audiences: readonly number[] | undefined;
   readonly mode: Mode;
   /** Of the text, where a model could be asked. */
   readonly vector: { readonly model: string; readonly values: Float32Array } | undefined;
@@ -75,7 +76,7 @@ export class Searcher {
   }
 
   #answer(search: Search): Answer {
-    const question = questionOf(search.text, new Vocabulary(this.#db, search.orgs));
+    const question = questionOf(search.text, new Vocabulary(this.#db, search.audiences));
     const filter = filterOf(search, question);
     const similar = search.mode === 'lexical' || !search.vector ? undefined : this.#similar(search.vector, filter);
     const lexical = search.mode === 'vector' && similar ? [] : ordered(this.#matches(question, filter), question);
@@ -141,7 +142,7 @@ export class Searcher {
   }
 }
 
-function filterOf({ path, tag, orgs }: Search, question: Question): Filter {
+function filterOf({ path, tag, audiences }: Search, question: Question): Filter {
   const parts: string[] = ['1'];
   const values: (string | number)[] = [];
   const add = (sql: string, ...given: readonly (string | number)[]): void => {
@@ -156,8 +157,8 @@ function filterOf({ path, tag, orgs }: Search, question: Question): Filter {
   for (const name of [...(tag === undefined ? [] : [tag]), ...question.tags]) {
     add('EXISTS (SELECT 1 FROM json_each(d.tags) WHERE value = ?)', name);
   }
-  if (orgs !== undefined) {
-    add(`d.org IN (0${', ?'.repeat(orgs.length)})`, ...orgs);
+  if (audiences !== undefined) {
+    add(`d.org IN (${audiences.map(() => '?').join(', ')})`, ...audiences);
   }
   return { sql: parts.join(' AND '), values };
 }

@@ -42,6 +42,7 @@ export function uploadRoute(library: Library, parser: Parser): RouteDeclaration 
     method: 'POST',
     path: '/api/v1/knowledge/upload',
     access: 'knowledge:create',
+    devices: 'narrowed',
     summary: 'Upload a file as a document: markdown, text, PDF or Word',
     description:
       'A form (multipart/form-data) with the field "file"; "path" (default: uploads/ and its name), "title", "tags" (with commas between them), "org_id", and "replace" (true: the next version of the upload that is there). What it is, its bytes decide.',

@@ -3,7 +3,7 @@ import { Type } from 'typebox';
 
 import type { KeptDoc, Origin, Replaced, SourcedDocs, SourcedFile } from '../documents/sourced-docs.ts';
 
-const origin: Origin = { source: 'vault', folder: 'vault', repoId: null, orgId: null, by: 'the vault', keepVersions: 10 };
+const origin: Origin = { source: 'vault', folder: 'vault', repoId: null, orgId: null, ofDevices: false, by: 'the vault', keepVersions: 10 };
 /** So that no transaction holds others up. */
 const atOnce = 25;
 

@@ -24,7 +24,7 @@ export interface ScopeSource {
 export const DeviceScopes = defineService<ScopeSource>('device.scopes');
 
 /** Undefined for all devices. Without a source those who see some alone are refused: they are never shown all. */
-export async function scopeOf(source: Handle<ScopeSource>, { selectors }: Principal): Promise<DeviceScope | undefined> {
+export async function scopeOf(source: Handle<ScopeSource>, { selectors }: Pick<Principal, 'selectors'>): Promise<DeviceScope | undefined> {
   if (selectors === undefined) {
     return undefined;
   }

@@ -1,4 +1,5 @@
-import { defineService, type Handle, isSvcError, type PluginContext } from 'svc/sdk';
+import { type AskingOf, askingOf, DeviceScopes } from 'svc/query';
+import { defineService, type Handle, isSvcError, type PluginContext, type Principal } from 'svc/sdk';
 
 import type { LogQueries } from '../../logs/contract.ts';
 import type { MetricsQueries } from '../../metricsdb/contract.ts';
@@ -17,11 +18,13 @@ const lookMs = 3_000;
 export class Engines {
   readonly #checks: Readonly<Record<Dialect, Handle<{ check(query: string): Promise<unknown> }>>>;
   readonly #metrics: Handle<MetricsQueries>;
+  readonly #asking: AskingOf;
   readonly #now: () => number;
 
   constructor({ services, clock }: Pick<PluginContext, 'services' | 'clock'>) {
     this.#metrics = services.maybe(Metrics);
     this.#checks = { promql: this.#metrics, logql: services.maybe(Logs), traceql: services.maybe(Traces) };
+    this.#asking = askingOf(services.maybe(DeviceScopes));
     this.#now = () => clock.now();
   }
 
@@ -42,15 +45,16 @@ export class Engines {
     }
   }
 
-  /** Names of metrics in which a word of the question stands; none where that cannot be found out soon. */
-  async metricNames(prompt: string, signal: AbortSignal): Promise<readonly string[]> {
+  /** Names of metrics in which a word of the question stands, of what the principal sees; none where that cannot be found out soon. */
+  async metricNames(principal: Principal, prompt: string, signal: AbortSignal): Promise<readonly string[]> {
     const words = [...new Set(prompt.toLowerCase().match(/[a-z][a-z0-9_]{2,}/g))].filter((word) => !common.has(word)).slice(0, 12);
     if (words.length === 0 || !this.#metrics.available) {
       return [];
     }
     const query = `group by (__name__) ({__name__=~".*(?:${words.join('|')}).*"})`;
     try {
-      const answer = await this.#metrics.get().instant(query, this.#now(), { timeoutMs: lookMs, maxSamples: 200_000, signal });
+      const options = { timeoutMs: lookMs, maxSamples: 200_000, signal, ...(await this.#asking(principal)) };
+      const answer = await this.#metrics.get().instant(query, this.#now(), options);
       const names = answer.type === 'vector' ? answer.labels.map((labels) => labels['__name__']!) : [];
       return names.toSorted((a, b) => said(b, words) - said(a, words) || a.length - b.length || (a < b ? -1 : 1)).slice(0, mostNames);
     } catch (error) {

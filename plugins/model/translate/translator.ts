@@ -1,10 +1,11 @@
-import { isSvcError, SvcError } from 'svc/sdk';
+import { isSvcError, type Principal, SvcError } from 'svc/sdk';
 
 import type { Models } from '../contract.ts';
 import type { Engines } from './engines.ts';
 import { type Dialect, patternFor } from './patterns.ts';
 
 export interface TranslateAsk {
+  readonly principal: Principal;
   readonly dialect: Dialect;
   readonly prompt: string;
   /** What the asker sees just now: names, an earlier query. */
@@ -39,7 +40,7 @@ export class Translator {
   }
 
   async translate(ask: TranslateAsk, signal: AbortSignal): Promise<Translated> {
-    const names = ask.dialect === 'promql' ? await this.#engines.metricNames(ask.prompt, signal) : [];
+    const names = ask.dialect === 'promql' ? await this.#engines.metricNames(ask.principal, ask.prompt, signal) : [];
     let trouble: SvcError | undefined;
     if (this.#models.usable('').ok) {
       try {

@@ -178,21 +178,28 @@ test('a refusal is a sentence that says what to do, and names the tool', () => {
   );
 });
 
-test('an account that a device selector narrows is given no tool, asked by people and by agents', () => {
+test('an account that a device selector narrows is given the tools that say what they show of devices, while the call has the selectors of now', () => {
   const person = {
     ...{ id: 5, email: 'p@example.org', display_name: 'P', role: 'user', version: 1, orgs: [1], grants: ['skill:*'] },
     status: 'active',
   } as const;
   const settings = { get: <T>() => true as T };
   const gateOf = (selectors: readonly string[] | undefined) => new Gate({ directory: { live: () => ({ ...person, selectors }) }, settings });
-  const tool = { key: 'tool_a', class: 'safe', source: 'metricsdb' } as const;
-  const asked = (kind: Principal['kind'], selectors?: readonly string[]): GateQuestion => ({
+  const silent = { key: 'tool_a', class: 'safe', source: 'metricsdb' } as const;
+  const asked = (kind: Principal['kind'], selectors?: readonly string[], tool: GateQuestion['tool'] = silent): GateQuestion => ({
     principal: { kind, id: '5', role: 'user', grants: ['*'], ...(selectors && { selectors }) },
     ...{ tool, origin: 'api', tainted: false },
   });
+  const acme = ['customer=acme'];
   for (const kind of ['user', 'token'] as const) {
     assert.equal(shown(gateOf(undefined).decide(asked(kind))), 'run');
-    assert.equal(shown(gateOf(['customer=acme']).decide(asked(kind))), 'devices', 'as accounts stand now');
-    assert.equal(shown(gateOf(undefined).decide(asked(kind, ['customer=acme']))), 'devices', 'as the call stood when it began');
+    assert.equal(shown(gateOf(acme).decide(asked(kind, acme))), 'devices', 'of which it is not known what they show');
+    for (const devices of ['none', 'narrowed'] as const) {
+      const told = { ...silent, devices };
+      assert.equal(shown(gateOf(acme).decide(asked(kind, acme, told))), 'run');
+      assert.equal(shown(gateOf(acme).decide(asked(kind, undefined, told))), 'devices', 'as accounts stand now');
+      assert.equal(shown(gateOf(undefined).decide(asked(kind, acme, told))), 'devices', 'as the call stood when it began');
+      assert.equal(shown(gateOf(['customer=bravo']).decide(asked(kind, acme, told))), 'devices', 'of another customer by now');
+    }
   }
 });

@@ -221,6 +221,7 @@ export async function imHouse(
           const found = Object.entries(kit.people).find(([, one]: [string, Somebody]) => one.id === id && one.status === 'active');
           return found && { ...found[1], email: `${found[0]}@example.org`, display_name: found[0], orgs: undefined };
         },
+        narrows: () => Object.values(kit.people).some(({ selectors }) => selectors !== undefined),
         grantsOf: (role: string) => ({ admin: ['*'], user: ['device:*'] })[role] ?? [],
       },
     },

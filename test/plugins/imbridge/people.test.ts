@@ -47,6 +47,19 @@ test('whoever is not linked and not allowed is told how, or, where everybody fin
   assert.equal(office.model.requests.length, 1);
 });
 
+test('a stranger sees no device once an organization shows its members some alone', async (t) => {
+  const office = await imOffice(t);
+  const app = await office.connect('slack', { allow_from: ['U5'] });
+  const offered = async (): Promise<readonly string[]> => {
+    assert.equal(await answerTo(office, app, { text: 'How are things?', from: 'U5' }), 'All is well.');
+    return office.model.requests.at(-1)!.body.tools!.map(({ function: { name } }) => name);
+  };
+  assert.ok((await offered()).includes('sample_safe'));
+  office.people.vera.selectors = ['customer=acme'];
+  const narrowed = await offered();
+  assert.ok(!narrowed.includes('sample_safe') && narrowed.includes('tool_search'), 'what cannot be narrowed is not offered');
+});
+
 test('a stranger who floods a room is left without answers; who is on call there still has theirs', async (t) => {
   const office = await imOffice(t, [], { environment: { SVC_IM_PER_MINUTE: '3' } });
   const app = await office.connect('feishu', { allow_from: ['*'] });

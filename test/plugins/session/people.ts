@@ -79,6 +79,7 @@ export function people(): People {
         return add({ email, display_name, role }, password);
       },
       hasAdmin: async () => [...all.values()].some(({ role, status }) => role === 'admin' && status === 'active'),
+      narrows: () => false,
       grantsOf: (role) => grantsByRole[role] ?? [],
       noteLogin: async (id) => void logins.set(id, Date.UTC(2026, 0, 1)),
     },

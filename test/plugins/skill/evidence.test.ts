@@ -36,6 +36,7 @@ test('evidence is bounded in total and in time, its rows and its files alike', (
     assert.equal((await store.read('E3', { ...anna, kind: 'token' })).text.length, 600_000);
     await assert.rejects(store.read('E3', { ...anna, id: '4' }), { code: 'not_found' });
     await assert.rejects(store.read('../E3', anna), { code: 'not_found' });
+    await assert.rejects(store.read('E3', { ...anna, selectors: ['customer=acme'] }), { code: 'not_found' }, 'it was asked for when all devices were seen');
     now += 31 * 86_400_000;
     assert.equal(await store.tidy(), 1);
     assert.deepEqual(readdirSync(folder), []);
@@ -43,6 +44,25 @@ test('evidence is bounded in total and in time, its rows and its files alike', (
     assert.equal((await store.keep('again', about)).id, 'E4');
     const huge = await store.keep('z'.repeat(17 * 1024 * 1024), about);
     assert.deepEqual([huge.truncated, huge.bytes, (await store.read(huge.id, anna)).text.length], [true, 17 * 1024 * 1024, 16 * 1024 * 1024]);
+  }));
+
+test('who sees some devices alone reads what they have asked for under the same selectors, and nothing that no person has asked for', () =>
+  withStorage(async (storage, dir) => {
+    await storage.migrate('skill', migrations);
+    const store = new EvidenceStore({
+      ...{ folder: join(dir, 'evidence'), tables: storage.tables<SkillTables>('skill'), settings: { get: <T>() => 1 as T } },
+      clock: { now: () => 0, monotonic: () => 0 },
+    });
+    const [acme, other] = [['customer=acme'], ['customer=bravo']];
+    const about = { tool: 't', trust: 'untrusted' as const };
+    const own = await store.keep('theirs', { ...about, principal: { ...anna, selectors: acme } });
+    const house = await store.keep('of the house', { ...about, principal: { kind: 'system', id: 'investigate', role: 'viewer', grants: [] } });
+    assert.equal((await store.read(own.id, { ...anna, selectors: acme })).text, 'theirs');
+    assert.equal((await store.read(own.id, anna)).text, 'theirs', 'who sees all again');
+    assert.equal((await store.read(house.id, anna)).text, 'of the house');
+    await assert.rejects(store.read(own.id, { ...anna, selectors: other }), { code: 'not_found' });
+    await assert.rejects(store.read(own.id, { ...anna, id: '4', selectors: acme }), { code: 'not_found' });
+    await assert.rejects(store.read(house.id, { ...anna, selectors: acme }), { code: 'not_found' });
   }));
 
 test('a text is read on to its end, whatever its lines are like', () => {

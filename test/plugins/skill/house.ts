@@ -11,6 +11,7 @@ export interface Somebody {
   role: string;
   status: string;
   grants: readonly string[];
+  selectors?: readonly string[];
 }
 
 const user = ['device:*', 'skill:*'];
@@ -42,7 +43,10 @@ export interface SkillHouse {
 /** The real rooms of gate and skill with people, a trail and tools that a test can see. */
 export async function skillHouse(t: Pick<TestContext, 'after'>, options: Partial<TestHostOptions> = {}): Promise<SkillHouse> {
   const people = staff();
-  const principal = (name: Name): Principal => ({ kind: 'user', id: String(people[name].id), name, role: people[name].role, grants: people[name].grants });
+  const principal = (name: Name): Principal => {
+    const { id, role, grants, selectors } = people[name];
+    return { kind: 'user', id: String(id), name, role, grants, ...(selectors && { selectors }) };
+  };
   const authenticate = ({ value }: { value: string }): Principal | undefined => {
     const [, isToken, name] = /^(token-)?(\w+)$/.exec(value) ?? [];
     if (name === undefined || !Object.hasOwn(people, name)) {

@@ -9,8 +9,13 @@ import { Shells } from '../../../plugins/webshell/shells.ts';
 
 function stand() {
   const clock = { at: 0, now: () => clock.at, monotonic: () => clock.at };
-  const people = new Map([1, 2].map((id) => [id, { status: 'active', grants: ['webshell'], version: 1 }]));
-  const authority = new Authority({ live: (id) => people.get(id) as never });
+  const people = new Map<number, { status: string; grants: string[]; version: number; selectors?: string[] }>(
+    [1, 2].map((id) => [id, { status: 'active', grants: ['webshell'], version: 1 }]),
+  );
+  /** Of the customer acme. */
+  const fleet = new Set([1]);
+  const scopes = { of: () => Promise.resolve({ ids: fleet, enforce: [] }) };
+  const authority = new Authority({ live: (id) => people.get(id) as never }, { available: true, get: () => scopes } as never);
   const ended: unknown[] = [];
   const shellOf = (person: number, id = person): LiveShell & { isAwaited: boolean } => {
     const principal: Principal = { kind: 'user', id: String(person), name: 'x', role: 'shells', grants: ['webshell'] };
@@ -31,7 +36,7 @@ function stand() {
       end: (...why: unknown[]) => Promise.resolve(void ended.push([id, ...why])),
     } as unknown as LiveShell & { isAwaited: boolean };
   };
-  return { clock, people, ended, shellOf, shells: new Shells({ clock, authority }) };
+  return { clock, people, fleet, ended, shellOf, shells: new Shells({ clock, authority }) };
 }
 
 test('a right that ends without anybody telling is noticed within 30 s, and only its shells end', () => {
@@ -52,6 +57,21 @@ test('a right that ends without anybody telling is noticed within 30 s, and only
   clock.at += 30_000;
   shells.tick();
   assert.deepEqual(ended.at(-1), [2, 'revoked', 'your right to this shell has ended']);
+});
+
+test('a shell ends once its person sees its device no more, and says so; the shells of others stay', async () => {
+  const { people, fleet, ended, shellOf, shells } = stand();
+  shells.add(shellOf(1));
+  shells.add(shellOf(2));
+  const settled = () => new Promise((resolve) => setImmediate(resolve));
+  people.get(1)!.selectors = ['customer=acme'];
+  shells.recheck();
+  await settled();
+  assert.deepEqual(ended, [], 'it is one of theirs');
+  fleet.clear();
+  shells.recheck();
+  await settled();
+  assert.deepEqual(ended, [[1, 'revoked', 'this device is not among those that you see any more']]);
 });
 
 test('shells that ended unseen are kept to tell how, the last 64 of them, and are not open', () => {

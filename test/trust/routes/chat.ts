@@ -16,17 +16,17 @@ async function run(owner: Twin): Promise<string> {
 
 export const area: Area = {
   routes: `
-    GET     /api/v1/chat/sessions                            any  refused
-    POST    /api/v1/chat/sessions                            any  refused
-    PATCH   /api/v1/chat/sessions/{id}                       any  refused
-    DELETE  /api/v1/chat/sessions/{id}                       any  refused
-    GET     /api/v1/chat/sessions/{id}/messages              any  refused
-    POST    /api/v1/chat/sessions/{id}/messages              any  refused
-    POST    /api/v1/chat/sessions/{id}/messages/stream       any  refused
-    GET     /api/v1/chat/sessions/{id}/messages/stream       any  refused
-    GET     /api/v1/chat/sessions/{id}/runs                  any  refused
-    GET     /api/v1/chat/sessions/{id}/runs/{run_id}         any  refused
-    POST    /api/v1/chat/sessions/{id}/runs/{run_id}/cancel  any  refused
+    GET     /api/v1/chat/sessions                            any  narrowed
+    POST    /api/v1/chat/sessions                            any  narrowed
+    PATCH   /api/v1/chat/sessions/{id}                       any  narrowed
+    DELETE  /api/v1/chat/sessions/{id}                       any  narrowed
+    GET     /api/v1/chat/sessions/{id}/messages              any  narrowed
+    POST    /api/v1/chat/sessions/{id}/messages              any  narrowed
+    POST    /api/v1/chat/sessions/{id}/messages/stream       any  narrowed
+    GET     /api/v1/chat/sessions/{id}/messages/stream       any  narrowed
+    GET     /api/v1/chat/sessions/{id}/runs                  any  narrowed
+    GET     /api/v1/chat/sessions/{id}/runs/{run_id}         any  narrowed
+    POST    /api/v1/chat/sessions/{id}/runs/{run_id}/cancel  any  narrowed
   `,
   owned: { sessions: session, runs: run },
   fields: { related_incident_id: 'incidents' },

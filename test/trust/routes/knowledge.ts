@@ -2,22 +2,22 @@ import type { Area } from '../area.ts';
 
 export const area: Area = {
   routes: `
-    GET     /api/v1/knowledge/docs                          any  refused
-    POST    /api/v1/knowledge/docs                          knowledge:create  refused
-    GET     /api/v1/knowledge/docs/{id}                     any  refused
-    PATCH   /api/v1/knowledge/docs/{id}                     knowledge:update  refused
-    PATCH   /api/v1/knowledge/docs/{id}/move                knowledge:update  refused
-    DELETE  /api/v1/knowledge/docs/{id}                     knowledge:delete  refused
-    GET     /api/v1/knowledge/docs/{id}/versions            any  refused
-    GET     /api/v1/knowledge/docs/{id}/versions/{version}  any  refused
-    GET     /api/v1/knowledge/paths                         any  refused
-    POST    /api/v1/knowledge/paths/move                    knowledge:update  refused
-    GET     /api/v1/knowledge/search                        any  refused
-    GET     /api/v1/knowledge/document                      any  refused
+    GET     /api/v1/knowledge/docs                          any  narrowed
+    POST    /api/v1/knowledge/docs                          knowledge:create  narrowed
+    GET     /api/v1/knowledge/docs/{id}                     any  narrowed
+    PATCH   /api/v1/knowledge/docs/{id}                     knowledge:update  narrowed
+    PATCH   /api/v1/knowledge/docs/{id}/move                knowledge:update  narrowed
+    DELETE  /api/v1/knowledge/docs/{id}                     knowledge:delete  narrowed
+    GET     /api/v1/knowledge/docs/{id}/versions            any  narrowed
+    GET     /api/v1/knowledge/docs/{id}/versions/{version}  any  narrowed
+    GET     /api/v1/knowledge/paths                         any  narrowed
+    POST    /api/v1/knowledge/paths/move                    knowledge:update  narrowed
+    GET     /api/v1/knowledge/search                        any  narrowed
+    GET     /api/v1/knowledge/document                      any  narrowed
     GET     /api/v1/knowledge/index                         any  refused
     POST    /api/v1/knowledge/index/rebuild                 knowledge:update  refused
     POST    /api/v1/knowledge/vault/sync                    knowledge:sync  refused
-    GET     /api/v1/knowledge/repos                         any  refused
+    GET     /api/v1/knowledge/repos                         any  none
     POST    /api/v1/knowledge/repos                         knowledge:create  refused
     POST    /api/v1/knowledge/repos/{id}/sync               knowledge:sync  refused
     DELETE  /api/v1/knowledge/repos/{id}                    knowledge:delete  refused
@@ -26,7 +26,7 @@ export const area: Area = {
     POST    /api/v1/knowledge/ssh-identities/generate       knowledge:identity  refused
     PATCH   /api/v1/knowledge/ssh-identities/{id}           knowledge:identity  refused
     DELETE  /api/v1/knowledge/ssh-identities/{id}           knowledge:identity  refused
-    POST    /api/v1/knowledge/upload                        knowledge:create  refused
+    POST    /api/v1/knowledge/upload                        knowledge:create  narrowed
   `,
   owned: {
     repos: async ({ ask, orgId }) =>

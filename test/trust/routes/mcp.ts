@@ -2,7 +2,7 @@ import type { Area } from '../area.ts';
 
 export const area: Area = {
   routes: `
-    POST    /mcp                  any  refused
+    POST    /mcp                  any  narrowed
     GET     /api/v1/mcp/servers   any  none
     POST    /api/v1/mcp/servers/{name}/accept   mcp:accept  refused
   `,

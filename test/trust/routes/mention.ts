@@ -2,6 +2,6 @@ import type { Area } from '../area.ts';
 
 export const area: Area = {
   routes: `
-    GET     /api/v1/aiops/mentions/search  any  refused
+    GET     /api/v1/aiops/mentions/search  any  narrowed
   `,
 };

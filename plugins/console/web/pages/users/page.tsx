@@ -11,12 +11,14 @@ import { Button, Empty, Head, Refused, Tabs } from '../../kit/parts.tsx';
 import { Status, Tag } from '../../kit/status.tsx';
 import { type Column, Table } from '../../kit/table.tsx';
 import { Time } from '../../kit/time.tsx';
+import { Organizations } from './organizations.tsx';
 import { WhoMay } from './who-may.tsx';
 
 const text = words('users', {
   title: 'Users and roles',
   users: 'Users',
   roles: 'Roles',
+  organizations: 'Organizations',
   may: 'Who may do what',
   add: 'New user',
   name: 'Name',
@@ -57,7 +59,7 @@ interface Role {
 export default function Users() {
   const { parts } = usePlace();
   const isAdmin = useMay()('*');
-  const shows = parts[1] === 'roles' || parts[1] === 'may' ? parts[1] : 'users';
+  const shows = parts[1] === 'roles' || parts[1] === 'organizations' || parts[1] === 'may' ? parts[1] : 'users';
   const [edited, setEdited] = useState<User | 'new'>();
   return (
     <>
@@ -72,11 +74,24 @@ export default function Users() {
         tabs={[
           { id: 'users', title: text.users, href: address(['users']) },
           { id: 'roles', title: text.roles, href: address(['users', 'roles']) },
-          ...(isAdmin ? [{ id: 'may', title: text.may, href: address(['users', 'may']) }] : []),
+          ...(isAdmin
+            ? [
+                { id: 'organizations', title: text.organizations, href: address(['users', 'organizations']) },
+                { id: 'may', title: text.may, href: address(['users', 'may']) },
+              ]
+            : []),
         ]}
         active={shows}
       />
-      {shows === 'may' ? <WhoMay /> : shows === 'roles' ? <Roles /> : <People onPick={isAdmin ? setEdited : undefined} />}
+      {shows === 'may' ? (
+        <WhoMay />
+      ) : shows === 'organizations' ? (
+        <Organizations />
+      ) : shows === 'roles' ? (
+        <Roles />
+      ) : (
+        <People onPick={isAdmin ? setEdited : undefined} />
+      )}
       {edited !== undefined && <Edited key={edited === 'new' ? 0 : edited.id} user={edited} onClose={() => setEdited(undefined)} />}
     </>
   );
