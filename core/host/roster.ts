@@ -92,20 +92,14 @@ function outagesOf(record: PluginRecord, quarantine: QuarantineEntry | undefined
 }
 
 /** Causes may hold internals of the plugin; callers get them only where the host wrote them. */
-function sentence(record: PluginRecord): string {
-  switch (record.state) {
-    case 'blocked':
-      return `${record.manifest?.title ?? record.id} is blocked: it ${record.cause ?? 'waits for a service'}`;
-    case 'waiting':
-      return `${record.manifest?.title ?? record.id} waits for an administrator to accept its rights`;
-    case 'disabled':
-      return `${record.manifest?.title ?? record.id} is disabled`;
-    case 'quarantined':
-      return `${record.manifest?.title ?? record.id} is out of service after repeated errors and will be tried again`;
-    case 'discovered':
-    case 'loading':
-      return `${record.manifest?.title ?? record.id} is starting`;
-    default:
-      return `${record.manifest?.title ?? record.id} could not be started; an administrator finds the reason in its plugin page`;
-  }
+function sentence({ state, cause, manifest, id }: PluginRecord): string {
+  const said: Partial<Record<PluginRecord['state'], string>> = {
+    blocked: `is blocked: it ${cause ?? 'waits for a service'}`,
+    waiting: 'waits for an administrator to accept its rights',
+    disabled: 'is disabled',
+    quarantined: 'is out of service after repeated errors and will be tried again',
+    discovered: 'is starting',
+    loading: 'is starting',
+  };
+  return `${manifest?.title ?? id} ${said[state] ?? 'could not be started; an administrator finds the reason in its plugin page'}`;
 }

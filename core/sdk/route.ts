@@ -227,7 +227,7 @@ export interface SocketRoute<P extends TSchema | undefined, Q extends TSchema | 
   readonly heartbeat?: 'own';
   /** `own`: the handler itself sees to it that its caller goes when their right ends. */
   readonly authority?: 'own';
-  /** Asked before the upgrade; throws to refuse it, which the client gets as a plain HTTP answer. */
+  /** Asked before the upgrade; throws to refuse it. With a time to come back that holds for its address for 50 ms, by `http.door_full` for all. */
   readonly knock?: (call: CallOf<P, Q, undefined>) => MaybePromise<void>;
   /** Runs after the upgrade; the socket is closed (1012) when the plugin retires. */
   readonly handle: (call: CallOf<P, Q, undefined>, socket: Socket) => MaybePromise<void>;

@@ -9,10 +9,7 @@ export interface EffectNode {
   readonly children: readonly EffectNode[];
 }
 
-/**
- * Owner of everything a plugin does to the world. Effects are undone last-in first-out when it closes;
- * a closed scope throws on every further use.
- */
+/** Owner of everything a plugin does to the world. Effects are undone last-in first-out when it closes; a closed scope throws on every further use. */
 export interface Scope {
   /** Aborted before the first undo runs. */
   readonly signal: AbortSignal;

@@ -75,18 +75,10 @@ async function answer(exchange: Exchange, served: Served): Promise<void> {
   checkBody(exchange, route, body);
 
   const call = new HandlerCall(exchange, query, body, asked && readPage(exchange, asked, query));
-  switch (declaration.kind) {
-    case 'json':
-    case 'list':
-      return sendJson(exchange, served, call);
-    case 'bytes':
-      return sendBytes(exchange, served, call);
-    case 'events':
-      return sendEvents(exchange, served, call);
-    case 'socket':
-      return openSocket(exchange, served, call);
-  }
+  return answering[declaration.kind](exchange, served, call);
 }
+
+const answering = { json: sendJson, list: sendJson, bytes: sendBytes, events: sendEvents, socket: openSocket };
 
 /** Two servers on one connection must not disagree about whom a request is for. */
 function requireHost({ req }: Exchange): void {

@@ -1,6 +1,7 @@
-import type { Server, ServerResponse } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { Server as TlsServer } from 'node:https';
 import type { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
 
 import type { Front } from './front.ts';
 import { securityHeaders } from '../replies/security-headers.ts';
@@ -84,11 +85,27 @@ export function answerMalformed(server: Server | TlsServer): void {
       socket.destroy();
       return;
     }
-    const body = JSON.stringify({ error: 'invalid_argument', message });
-    const fixed = securityHeaders.map((part, index) => (index % 2 === 0 ? `${part}: ` : `${part}\r\n`)).join('');
-    const headers = `${fixed}content-type: application/json; charset=utf-8\r\ncontent-length: ${Buffer.byteLength(body)}\r\nconnection: close`;
-    socket.end(`HTTP/1.1 ${status}\r\n${headers}\r\n\r\n${body}`, () => socket.destroy());
+    answerBarely(socket, status, { error: 'invalid_argument', message });
   });
+}
+
+const fixed = securityHeaders.map((part, index) => (index % 2 === 0 ? `${part}: ` : `${part}\r\n`)).join('');
+
+function answerBarely(socket: Duplex, status: string, error: object): void {
+  const body = JSON.stringify(error);
+  const headers = `${fixed}content-type: application/json; charset=utf-8\r\ncontent-length: ${Buffer.byteLength(body)}\r\nconnection: close`;
+  socket.end(`HTTP/1.1 ${status}\r\n${headers}\r\n\r\n${body}`, () => socket.destroy());
+}
+
+/** An upgrade where one was refused a moment ago is refused unasked, so that a fleet that obeys nothing leaves time for people. */
+export function isHeld({ held, unserved, clock }: Front, { socket: { remoteAddress = '' }, url }: IncomingMessage, socket: Duplex): boolean {
+  const now = clock.monotonic();
+  const door = [held.get(`${remoteAddress} ${url}`), held.get(` ${url}`)].find((one) => one !== undefined && one.until > now);
+  if (door !== undefined) {
+    const wait = door.seconds + (unserved.since++ % 5);
+    answerBarely(socket, `503 Service Unavailable\r\nretry-after: ${wait}`, { error: 'unavailable', message: `too many at once; come back in ${wait} s` });
+  }
+  return door !== undefined;
 }
 
 const malformed: ReadonlyMap<string | undefined, readonly [status: string, message: string]> = new Map([

@@ -66,6 +66,8 @@ export interface Front extends Omit<HttpOptions, 'limits' | 'trustedProxies' | '
   readonly crowded: WeakSet<Socket>;
   /** The last such line of the log, and what came after it: a storm is a line a second. */
   readonly unserved: { at: number; since: number };
+  /** Doors at which an address was refused a moment ago, or everyone: until when the next ones are told the same, and to wait how many seconds. */
+  readonly held: Map<string, { readonly until: number; readonly seconds: number }>;
   /** Requests that are not answered yet. */
   open: number;
   /** Audit rows of refusals on their way to the disk. */
@@ -95,6 +97,7 @@ export function openFront({ limits, trustedProxies, publicUrl, ...options }: Htt
     counted: new WeakMap(),
     crowded: new WeakSet(),
     unserved: { at: -Infinity, since: 0 },
+    held: new Map(),
     open: 0,
     refusals: 0,
     refusalBudget: new RefusalBudget(options.clock),

@@ -6,7 +6,7 @@ import type { Duplex } from 'node:stream';
 import express, { type Express } from 'express';
 
 import { type Ids, messageOf, SvcError } from '../../sdk/index.ts';
-import { answerMalformed, closeSilent, limitConnections } from './connections.ts';
+import { answerMalformed, closeSilent, isHeld, limitConnections } from './connections.ts';
 import { serve } from '../pipeline/dispatch.ts';
 import { Exchange } from '../pipeline/exchange.ts';
 import { type Front, openFront } from './front.ts';
@@ -143,6 +143,9 @@ function listenFailure(error: NodeJS.ErrnoException, place: string, setting: str
 function serveUpgrade(front: Front, req: IncomingMessage, socket: Duplex, head: Buffer): void {
   // Node no longer listens on an upgraded connection; 'close' follows and is what the rest of the code waits for.
   socket.on('error', () => socket.destroy());
+  if (isHeld(front, req, socket)) {
+    return;
+  }
   const res = new ServerResponse(req);
   res.shouldKeepAlive = false;
   res.assignSocket(req.socket);

@@ -6,7 +6,6 @@ import { witnessed } from '../pipeline/audit.ts';
 import type { HandlerCall } from '../pipeline/call.ts';
 import { runSocket } from './live-socket.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
-import { isThenable } from '../pipeline/call.ts';
 import type { Served } from '../routes/route-table.ts';
 
 const usualMessageBytes = 1024 * 1024;
@@ -26,9 +25,11 @@ export async function openSocket(exchange: Exchange, served: Served, call: Handl
   checkOrigin(exchange);
   const protocol = chooseProtocol(declaration, exchange.upgrade.protocols);
   if (declaration.knock) {
-    const answer = withPin(served.pin, () => declaration.knock!(call));
-    if (isThenable(answer)) {
-      await answer;
+    try {
+      await withPin(served.pin, () => declaration.knock!(call));
+    } catch (error) {
+      hold(exchange, declaration, error);
+      throw error;
     }
   }
   if (audited) {
@@ -38,6 +39,20 @@ export async function openSocket(exchange: Exchange, served: Served, call: Handl
   exchange.status = 101;
   exchange.upgraded = true;
   runSocket(exchange, served, call, ws);
+}
+
+/** For so long others are told at a door what one was told there; of so many addresses at the same time. */
+const [heldMs, mostHeld] = [50, 10_000];
+
+function hold({ front: { held, clock, addresses }, req: { socket } }: Exchange, { path, access }: RouteDeclaration, error: unknown): void {
+  const { retryAfterSeconds: seconds, reason } = error as SvcError;
+  const peer = reason === 'http.door_full' ? '' : socket.remoteAddress;
+  if (access === 'public' && seconds !== undefined && !addresses.isProxy(peer)) {
+    if (held.size >= mostHeld) {
+      held.clear();
+    }
+    held.set(`${peer} ${path}`, { until: clock.monotonic() + heldMs, seconds });
+  }
 }
 
 /** A browser says where its page comes from; a page of another site must not speak with the user's rights. */

@@ -55,8 +55,18 @@ export class AdmissionQueue {
   }
 }
 
+interface Refusal {
+  readonly afterSeconds?: number;
+  readonly mostSeconds?: number;
+  /** For whoever comes; not only for those of one address. */
+  readonly isFull?: boolean;
+}
+
 /** Those who are refused together do not come back together. */
-export function tooMany(random: () => number, afterSeconds = 0, mostSeconds = Infinity): SvcError {
+export function tooMany(random: () => number, { afterSeconds = 0, mostSeconds = Infinity, isFull = true }: Refusal = {}): SvcError {
   const retryAfterSeconds = Math.min(mostSeconds, Math.ceil(afterSeconds) + Math.floor(random() * 5) + 1);
-  return new SvcError('unavailable', `too many edges connect at this moment; come back in ${retryAfterSeconds} s`, { retryAfterSeconds });
+  return new SvcError('unavailable', `too many edges connect at this moment; come back in ${retryAfterSeconds} s`, {
+    retryAfterSeconds,
+    ...(isFull && { reason: 'http.door_full' }),
+  });
 }

@@ -54,10 +54,12 @@ export class HandshakeLimits {
     const { unproved: most, perSecond, perAddress } = this.#limits();
     const now = this.#clock.monotonic();
     const own = this.#addresses.of(ip);
-    const wait = Math.max(own.wait(perAddress, 2 * perAddress, now), this.#all.wait(perSecond, perSecond, now));
-    if (wait > 0 || this.#unproved >= most) {
+    const wait = own.wait(perAddress, 2 * perAddress, now);
+    const waitOfAll = this.#all.wait(perSecond, perSecond, now);
+    const isFull = waitOfAll > 0 || this.#unproved >= most;
+    if (wait > 0 || isFull) {
       this.#refused += 1;
-      throw tooMany(this.#random, wait, longestWaitSeconds);
+      throw tooMany(this.#random, { afterSeconds: Math.max(wait, waitOfAll), mostSeconds: longestWaitSeconds, isFull });
     }
     own.spend(1);
     this.#all.spend(1);
