@@ -141,6 +141,4 @@ async function keep(tx: Kysely<CoreTables>, settled: Settled, now: number): Prom
   }
 }
 
-function chunks<T>(all: readonly T[]): T[][] {
-  return Array.from({ length: Math.ceil(all.length / chunk) }, (_, at) => all.slice(at * chunk, (at + 1) * chunk));
-}
+const chunks = <T>(all: readonly T[]): T[][] => Array.from({ length: Math.ceil(all.length / chunk) }, (_, at) => all.slice(at * chunk, (at + 1) * chunk));

@@ -92,14 +92,8 @@ function create(name: string, { kind, help, labels, buckets }: Shape): prom.Metr
     throw new SvcError('invalid_argument', `"${name}" is no metric name; use lower-case letters, digits and _`);
   }
   const config = { name, help: help || name, labelNames: [...labels], registers: [] };
-  switch (kind) {
-    case 'counter':
-      return new prom.Counter(config);
-    case 'gauge':
-      return new prom.Gauge(config);
-    case 'histogram':
-      return new prom.Histogram({ ...config, buckets: [...(buckets ?? [])] });
-  }
+  const made = { counter: () => new prom.Counter(config), gauge: () => new prom.Gauge(config) };
+  return kind === 'histogram' ? new prom.Histogram({ ...config, buckets: [...(buckets ?? [])] }) : made[kind]();
 }
 
 /** Whether values written to one may go on in the other; the help text does not matter. */

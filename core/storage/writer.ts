@@ -206,9 +206,7 @@ export class Writer {
 }
 
 /** Errors lose their class between threads; callers look at `code`. */
-function revived({ message, code }: Failure): Error {
-  return asUnavailable(code === undefined ? new Error(message) : new Database.SqliteError(message, code));
-}
+const revived = ({ message, code }: Failure): Error => asUnavailable(code === undefined ? new Error(message) : new Database.SqliteError(message, code));
 
 /** Bytes cross threads as plain arrays; a read gives Buffers, so a write does too. */
 function withBuffers(row: unknown): unknown {

@@ -29,19 +29,13 @@ function unionProblems(union: ErrorObject, found: readonly ErrorObject[]): Field
 
 const isBranch = (error: ErrorObject, union: ErrorObject): boolean => error !== union && error.schemaPath.startsWith(`${union.schemaPath}/`);
 
-function problemOf(error: ErrorObject): FieldProblem {
-  const params = error.params as Record<string, unknown>;
-  const at = (field: unknown): string => `${error.instancePath}/${String(field).replaceAll('~', '~0').replaceAll('/', '~1').slice(0, 100)}`;
-  switch (error.keyword) {
-    case 'required':
-      return { path: at(params.missingProperty), message: 'is required' };
-    case 'additionalProperties':
-      return { path: at(params.additionalProperty), message: 'is not a known field' };
-    case 'unevaluatedProperties':
-      return { path: at(params.unevaluatedProperty), message: 'is not a known field' };
-    default:
-      return { path: error.instancePath, message: sentences[error.keyword]?.(params) ?? error.message ?? 'is not valid' };
+function problemOf({ instancePath, keyword, params, message }: ErrorObject): FieldProblem {
+  const field: unknown = params.missingProperty ?? params.additionalProperty ?? params.unevaluatedProperty;
+  if (field === undefined) {
+    return { path: instancePath, message: sentences[keyword]?.(params) ?? message ?? 'is not valid' };
   }
+  const path = `${instancePath}/${String(field).replaceAll('~', '~0').replaceAll('/', '~1').slice(0, 100)}`;
+  return { path, message: 'missingProperty' in params ? 'is required' : 'is not a known field' };
 }
 
 const leastOf = (limit: unknown, things: string): string => (limit === 1 ? 'must not be empty' : `must have at least ${String(limit)} ${things}`);
