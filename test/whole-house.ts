@@ -12,6 +12,8 @@ export interface WholeHouseOptions {
   /** A product folder; what stands in the checkout otherwise, as `npm start` serves it. */
   readonly product?: string;
   readonly environment?: Readonly<Record<string, string>>;
+  /** How long a start may take; a minute where nothing is said. */
+  readonly startMs?: number;
   /** Options of node itself. */
   readonly execArgv?: readonly string[];
 }
@@ -44,7 +46,7 @@ export function productWithEdges(folder: string): string {
   return folder;
 }
 
-export async function startWholeHouse({ dataDir, product, environment, execArgv = [] }: WholeHouseOptions): Promise<WholeHouse> {
+export async function startWholeHouse({ dataDir, product, environment, execArgv = [], startMs = 60_000 }: WholeHouseOptions): Promise<WholeHouse> {
   const began = performance.now();
   const program = product === undefined ? [join(root, 'bin/svc'), 'serve'] : ['--import', 'tsx', join(root, 'test/boot/serving-child.ts'), product];
   // Whoever is killed leaves the agent beside it, which is no part of what is measured.
@@ -66,7 +68,7 @@ export async function startWholeHouse({ dataDir, product, environment, execArgv 
     await gone;
   };
   try {
-    for (const deadline = began + 60_000; ; await pause(5)) {
+    for (const deadline = began + startMs; ; await pause(5)) {
       if (child.exitCode !== null || performance.now() > deadline) {
         throw new Error(`svc did not become ready: ${output}`);
       }
