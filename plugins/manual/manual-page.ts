@@ -20,7 +20,7 @@ code,pre{font:13px/1.5 ui-monospace,monospace}code{background:var(--soft);paddin
 pre{overflow:auto;padding:.8rem 1rem;background:var(--soft);border-radius:.4rem}pre code{background:none;padding:0}img{max-width:100%;height:auto;border:1px solid var(--line);border-radius:.4rem}
 table{border-collapse:collapse;display:block;overflow:auto;font-size:14px}td,th{text-align:left;vertical-align:top;padding:.3rem .9rem .3rem 0;border-bottom:1px solid var(--line)}
 blockquote{margin:0;padding-left:1rem;border-left:3px solid var(--line)}a{text-underline-offset:.15em}dt{margin-top:1rem}dd{margin:0;opacity:.85}
-@media(max-width:46rem){body{display:block}nav{border:0;border-bottom:1px solid var(--line)}}
+@media(max-width:46rem){body{display:flex;flex-direction:column}main{order:-1;max-width:100%}nav{border:0;border-top:1px solid var(--line)}}
 `;
 
 /** The page brings its one style sheet with it, shows pictures of its own, and asks its own search alone. */
