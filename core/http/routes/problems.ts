@@ -30,11 +30,11 @@ function unionProblems(union: ErrorObject, found: readonly ErrorObject[]): Field
 const isBranch = (error: ErrorObject, union: ErrorObject): boolean => error !== union && error.schemaPath.startsWith(`${union.schemaPath}/`);
 
 function problemOf({ instancePath, keyword, params, message }: ErrorObject): FieldProblem {
-  const field: unknown = params.missingProperty ?? params.additionalProperty ?? params.unevaluatedProperty;
+  const field = (params.missingProperty ?? params.additionalProperty ?? params.unevaluatedProperty) as string | undefined;
   if (field === undefined) {
     return { path: instancePath, message: sentences[keyword]?.(params) ?? message ?? 'is not valid' };
   }
-  const path = `${instancePath}/${String(field).replaceAll('~', '~0').replaceAll('/', '~1').slice(0, 100)}`;
+  const path = `${instancePath}/${field.replaceAll('~', '~0').replaceAll('/', '~1').slice(0, 100)}`;
   return { path, message: 'missingProperty' in params ? 'is required' : 'is not a known field' };
 }
 
