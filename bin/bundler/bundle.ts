@@ -107,8 +107,8 @@ const leave = (external: (name: string) => boolean): Plugin => ({
   },
 });
 
-/** Packages that no plugin is lent and a thread may bring along. */
-const ofThreads: ReadonlySet<string> = new Set(['unpdf']);
+/** Packages that no plugin is lent and one may bring along: they are part of its text. */
+const brought: ReadonlySet<string> = new Set(['unpdf', 'marked']);
 
 const bringAlong = ({ lent, modules, root }: BundleSources): Plugin => ({
   name: 'bring-along',
@@ -122,7 +122,7 @@ const bringAlong = ({ lent, modules, root }: BundleSources): Plugin => ({
         return { path: module };
       }
       // The packages that plugins may use lie in the installation, wherever the plugin lies.
-      return (lent.has(path) || ofThreads.has(path)) && pluginData !== 'asked'
+      return (lent.has(path) || brought.has(path)) && pluginData !== 'asked'
         ? await builder.resolve(path, { kind, resolveDir: root, pluginData: 'asked' })
         : undefined;
     });
