@@ -25,13 +25,13 @@ export const command: Command = {
     back: { about: 'put the version before in place again' },
     'with-backup': { about: 'with --back: put the data of before the update back, too; what was written since is kept aside' },
     key: { value: 'key', about: 'the public key that versions are signed with, at the first time; kept beside the program' },
-    unsigned: { about: 'take a version that nothing is signed of' },
+    unsigned: { about: 'take a version without a signature' },
     downgrade: { about: 'take a version that is older than this one' },
     deadline: { value: 'seconds', about: 'how long the new version may take until it is ready; default 300' },
     hold: { value: 'seconds', about: 'how long it must then stay before the version before is no longer put back by itself; default 15' },
     program: { value: 'file', about: 'the program that is replaced; default: this one' },
-    rehearse: { about: 'what the version that runs this would do to the tables; of use to the version before it' },
-    settle: { about: 'what the unit of the service runs before each start of a version on trial' },
+    rehearse: { about: 'print the migrations that this version would make; the version before asks it' },
+    settle: { about: 'put the version before back where this one is on trial and did not stay; the unit of the service runs it before each start' },
   },
   about:
     'The version is checked against its signature, tried beside the running one and on a copy of the data, and put in place after a backup; svc is restarted. One that is not ready in time, or does not stay, gives way to the one before by itself.',
@@ -109,7 +109,7 @@ async function goBack(call: Call, update: Update): Promise<Result> {
   const { previous, next } = besides(program);
   const card = readPreviousCard(program);
   if (!existsSync(previous) || card === undefined) {
-    throw new Failure(1, 'not_found', `there is no version before beside ${program}: name one, with --downgrade where it is older`);
+    throw new Failure(1, 'not_found', `there is no earlier version beside ${program}: name one, with --downgrade where it is older`);
   }
   if (versionOf(program, dataDir) !== card.replacedBy) {
     throw new Failure(1, 'conflict', `what is in place was not put there by "svc update", so ${previous} is not the version before it: name a version instead`);

@@ -1,3 +1,5 @@
+import { escapedHtml } from 'svc/template';
+
 import { exampleAddress } from './examples.ts';
 import type { OpenApiDocument, Operation, Parameter } from './openapi.ts';
 
@@ -15,11 +17,11 @@ b.method{display:inline-block;min-width:4.2rem}table{border-collapse:collapse}td
 export function docsPage(document: OpenApiDocument): string {
   const sections = grouped(operations(document));
   const names = [...sections.keys()].sort();
-  const contents = names.map((name) => `<a href="#${escape(name)}">${escape(name)}</a>`).join(' · ');
+  const contents = names.map((name) => `<a href="#${escapedHtml(name)}">${escapedHtml(name)}</a>`).join(' · ');
   const body = names
     .map(
       (name) =>
-        `<h2 id="${escape(name)}">${escape(name)}</h2>\n${sections
+        `<h2 id="${escapedHtml(name)}">${escapedHtml(name)}</h2>\n${sections
           .get(name)!
           .map((entry) => operationText(entry, document))
           .join('\n')}`,
@@ -28,8 +30,8 @@ export function docsPage(document: OpenApiDocument): string {
   const shapes = Object.entries(document.components.schemas).map(shapeText).join('\n');
   const { title, version } = document.info;
   return `<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>${escape(title)} API ${escape(version)}</title><style>${docsStyle}</style></head>
-<body><h1>${escape(title)} API <small>${escape(version)}</small></h1>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>${escapedHtml(title)} API ${escapedHtml(version)}</title><style>${docsStyle}</style></head>
+<body><h1>${escapedHtml(title)} API <small>${escapedHtml(version)}</small></h1>
 <p>The same as a document for tools: <code>/api/v1/openapi.json</code>. Send <code>Authorization: Bearer …</code> wherever access is not public.</p>
 <p>${contents}</p>
 ${body}
@@ -64,14 +66,14 @@ function operationText({ path, method, operation }: PathOperation, { components,
   const body = Object.entries(operation.requestBody?.content ?? {})[0];
   const answers = Object.entries(operation.responses).map(([status, response]) => {
     const { description } = (components.responses[nameIn(response)] ?? response) as { description: string };
-    return `<tr><td>${status}</td><td>${escape(description)}</td></tr>`;
+    return `<tr><td>${status}</td><td>${escapedHtml(description)}</td></tr>`;
   });
-  return `<details><summary><b class="method">${method.toUpperCase()}</b> <code>${escape(path)}</code> <span>${escape(operation.summary)}</span></summary>
-${operation.description === undefined ? '' : `<p>${escape(operation.description)}</p>`}
-<p>Access: <code>${escape(who)}</code> · plugin <code>${escape(operation['x-svc-plugin'])}</code></p>
-<pre>${escape(curlLine(method, path, operation, servers[0]!.url))}</pre>
+  return `<details><summary><b class="method">${method.toUpperCase()}</b> <code>${escapedHtml(path)}</code> <span>${escapedHtml(operation.summary)}</span></summary>
+${operation.description === undefined ? '' : `<p>${escapedHtml(operation.description)}</p>`}
+<p>Access: <code>${escapedHtml(who)}</code> · plugin <code>${escapedHtml(operation['x-svc-plugin'])}</code></p>
+<pre>${escapedHtml(curlLine(method, path, operation, servers[0]!.url))}</pre>
 ${operation.parameters.length === 0 ? '' : `<table>${operation.parameters.map(parameterText).join('')}</table>`}
-${body === undefined ? '' : `<p>Body, <code>${escape(body[0])}</code>:</p>${schemaText(body[1].schema)}`}
+${body === undefined ? '' : `<p>Body, <code>${escapedHtml(body[0])}</code>:</p>${schemaText(body[1].schema)}`}
 <table>${answers.join('')}</table>${answerShape(operation)}</details>`;
 }
 
@@ -94,17 +96,17 @@ const quoted = (text: string): string => `'${text.replaceAll("'", String.raw`'\'
 const nameIn = (shape: object): string => ('$ref' in shape ? String(shape.$ref).split('/').at(-1)! : '');
 
 const shapeText = ([name, schema]: readonly [string, object]): string =>
-  `<details id="shape-${escape(name)}"><summary><code>${escape(name)}</code></summary>${schemaText(schema)}</details>`;
+  `<details id="shape-${escapedHtml(name)}"><summary><code>${escapedHtml(name)}</code></summary>${schemaText(schema)}</details>`;
 
 /** A schema as text in which each name leads to its shape. */
 function schemaText(schema: object): string {
-  const text = escape(JSON.stringify(schema, null, 2));
+  const text = escapedHtml(JSON.stringify(schema, null, 2));
   return `<pre>${text.replace(/&quot;#\/components\/schemas\/(\w+)&quot;/g, '<a href="#shape-$1">$1</a>')}</pre>`;
 }
 
 function parameterText({ name, in: place, required, schema, description }: Parameter): string {
   const type = JSON.stringify(schema.enum ?? schema.type ?? schema.anyOf ?? 'any');
-  return `<tr><td><code>${escape(name)}</code></td><td>${place}${required ? ', required' : ''}</td><td><code>${escape(type)}</code></td><td>${escape(description ?? '')}</td></tr>`;
+  return `<tr><td><code>${escapedHtml(name)}</code></td><td>${place}${required ? ', required' : ''}</td><td><code>${escapedHtml(type)}</code></td><td>${escapedHtml(description ?? '')}</td></tr>`;
 }
 
 function answerShape({ responses }: Operation): string {
@@ -112,7 +114,3 @@ function answerShape({ responses }: Operation): string {
   const schema = (answer as { content?: Record<string, { schema?: object }> })?.content?.['application/json']?.schema;
   return schema === undefined ? '' : `<p>Answer:</p>${schemaText(schema)}`;
 }
-
-const entities: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' };
-
-const escape = (text: string): string => text.replace(/[&<>"']/g, (character) => entities[character]!);

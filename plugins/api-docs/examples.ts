@@ -44,16 +44,20 @@ function plainExample(schema: Schema): unknown {
       return listExample(schema);
     case 'integer':
     case 'number':
-      return schema.exclusiveMinimum === undefined
-        ? Math.min(Number(schema.minimum ?? 1) || 1, Number(schema.maximum ?? 1))
-        : Number(schema.exclusiveMinimum) + 1;
+      return numberExample(schema);
     case 'boolean':
       return true;
     case 'null':
       return null;
     default:
-      return formats[String(schema.format)] ?? 'example'.padEnd(Number(schema.minLength ?? 0), 'e').slice(0, Number(schema.maxLength ?? 7));
+      return formats[String(schema.format)] ?? 'example'.padEnd(Number(schema.minLength ?? 0), 'e').slice(0, Number(schema.maxLength ?? Infinity));
   }
+}
+
+/** One where that fits, else the least that is allowed. */
+function numberExample({ minimum, exclusiveMinimum, maximum }: Schema): number {
+  const least = minimum ?? (exclusiveMinimum === undefined ? undefined : Number(exclusiveMinimum) + 1);
+  return Math.min(Math.max(1, Number(least ?? 1)), Number(maximum ?? Infinity));
 }
 
 /** Fields that must be there, and those for which the author gave an example. */

@@ -8,9 +8,12 @@ import { Shelf } from './shelf.ts';
 
 export default definePlugin({
   activate(ctx) {
-    const shelf = new Shelf(ctx.services.use(BuildInfo).root, ctx.services.use(Plugins));
     const board = ctx.services.use(Board);
-    ctx.http.routes(manualRoutes(shelf, new Library(shelf, () => board.list())));
+    const plugins = ctx.services.use(Plugins);
+    const shelf = new Shelf(ctx.services.use(BuildInfo).root, plugins);
+    // The page is for everyone: what packs are installed here is not.
+    const settings = () => board.list().filter(({ owner }) => plugins.list().every(({ id, kind }) => id !== owner || kind !== 'pack'));
+    ctx.http.routes(manualRoutes(shelf, new Library(shelf, settings)));
     ctx.extend.contribute(Banner, 'manual', { line: (url) => `Manual   ${url}/docs` });
   },
 });

@@ -1,7 +1,9 @@
 import { createHash } from 'node:crypto';
 
+import { escapedHtml } from 'svc/template';
+
 import { parts } from './chapters.ts';
-import { escaped, type Rendered } from './rendered.ts';
+import type { Rendered } from './rendered.ts';
 import type { Hit } from './search.ts';
 
 const style = `
@@ -32,16 +34,16 @@ export const chapterPage = (name: string, { title, html }: Rendered): string => 
 export function foundPage(words: string, hits: readonly Hit[]): string {
   const list = hits.map(
     ({ chapter, section, excerpt }) =>
-      `<dt><a href="/docs/${chapter.name}#${escaped(section.id)}">${escaped(chapter.title)}${section.title === '' ? '' : ` · ${escaped(section.title)}`}</a></dt><dd>${escaped(excerpt)}</dd>`,
+      `<dt><a href="/docs/${chapter.name}#${escapedHtml(section.id)}">${escapedHtml(chapter.title)}${section.title === '' ? '' : ` · ${escapedHtml(section.title)}`}</a></dt><dd>${escapedHtml(excerpt)}</dd>`,
   );
   const body = list.length === 0 ? '<p>No page has all of these words. Try fewer, or a part of one.</p>' : `<dl>${list.join('')}</dl>`;
-  return page(`Search: ${words}`, '', words, `<h1>${escaped(words)}</h1>${body}`);
+  return page(`Search: ${words}`, '', words, `<h1>${escapedHtml(words)}</h1>${body}`);
 }
 
 const page = (title: string, current: string, words: string, body: string): string => `<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>${escaped(title)} · svc</title><style>${style}</style></head>
-<body><nav aria-label="Pages"><form action="/docs/search" role="search"><input type="search" name="q" value="${escaped(words)}" placeholder="Search" aria-label="Search the manual" maxlength="200"></form>
-${parts.map(({ title: part, chapters }) => `<h2>${part}</h2>${chapters.map((chapter) => `<a href="/docs/${chapter.name}"${chapter.name === current ? ' aria-current="page"' : ''}>${escaped(chapter.title)}</a>`).join('')}`).join('\n')}
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>${escapedHtml(title)} · svc</title><style>${style}</style></head>
+<body><nav aria-label="Pages"><form action="/docs/search" role="search"><input type="search" name="q" value="${escapedHtml(words)}" placeholder="Search" aria-label="Search the manual" maxlength="200"></form>
+${parts.map(({ title: part, chapters }) => `<h2>${part}</h2>${chapters.map((chapter) => `<a href="/docs/${chapter.name}"${chapter.name === current ? ' aria-current="page"' : ''}>${escapedHtml(chapter.title)}</a>`).join('')}`).join('\n')}
 <h2>API</h2><a href="/api/docs">Every route</a></nav>
 <main>${body}</main></body></html>
 `;

@@ -1,4 +1,5 @@
 import { Marked, type Tokens } from 'marked';
+import { escapedHtml } from 'svc/template';
 
 import { chapters } from './chapters.ts';
 
@@ -22,7 +23,7 @@ export function rendered(markdown: string): Rendered {
   const marked = new Marked({
     gfm: true,
     renderer: {
-      html: ({ text }) => escaped(text),
+      html: ({ text }) => escapedHtml(text),
       heading({ tokens, depth, text }) {
         const id = idOf(text, ids);
         found.push({ id, title: plain(text) });
@@ -31,11 +32,11 @@ export function rendered(markdown: string): Rendered {
       link({ href, tokens }) {
         const to = addressOf(href);
         const text = this.parser.parseInline(tokens);
-        return to === undefined ? text : `<a href="${escaped(to)}">${text}</a>`;
+        return to === undefined ? text : `<a href="${escapedHtml(to)}">${text}</a>`;
       },
       image: ({ href, text }: Tokens.Image) => {
         const [, name] = /^(?:docs\/)?pictures\/([a-z0-9-]+\.png)$/.exec(href) ?? [];
-        return name === undefined ? escaped(text) : `<img src="/docs/pictures/${name}" alt="${escaped(text)}" loading="lazy">`;
+        return name === undefined ? escapedHtml(text) : `<img src="/docs/pictures/${name}" alt="${escapedHtml(text)}" loading="lazy">`;
       },
     },
   });
@@ -82,7 +83,3 @@ function sectionsOf(markdown: string, headings: readonly { readonly id: string; 
   }
   return headings.map((heading, index) => ({ ...heading, text: texts[index]!.join(' ').replaceAll(/[`*|]|\s+/g, ' ') }));
 }
-
-const entities: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' };
-
-export const escaped = (text: string): string => text.replaceAll(/[&<>"']/g, (character) => entities[character]!);

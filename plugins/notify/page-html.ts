@@ -1,5 +1,7 @@
 import { createHash } from 'node:crypto';
 
+import { escapedHtml } from 'svc/template';
+
 import type { Background, ChannelMessage } from './contract.ts';
 
 const style = `
@@ -14,11 +16,8 @@ th { white-space: nowrap; font-weight: 600; } svg { width: 100%; height: auto; m
 /** The page brings its one style sheet with it and may load nothing else. */
 export const pagePolicy = `default-src 'none'; style-src 'sha256-${createHash('sha256').update(style).digest('base64')}'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'`;
 
-const escaped = (text: string): string =>
-  text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;').replaceAll("'", '&#39;');
-
 const document = (title: string, body: string): string =>
-  `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><meta name="robots" content="noindex"><title>${escaped(title)}</title><style>${style}</style></head><body>${body}</body></html>`;
+  `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><meta name="robots" content="noindex"><title>${escapedHtml(title)}</title><style>${style}</style></head><body>${body}</body></html>`;
 
 export interface PageParts {
   readonly hour?: Background['hour'];
@@ -31,17 +30,17 @@ export interface PageParts {
 
 /** One message as a page: what is known, how it went in the last hour, and what to do. */
 export function messagePage({ title, tone, about, facts, steps }: ChannelMessage, { hour, threshold, list, act }: PageParts): string {
-  const rows = facts.map(({ name, text }) => `<tr><th scope="row">${escaped(name)}</th><td>${linked(text)}</td></tr>`);
+  const rows = facts.map(({ name, text }) => `<tr><th scope="row">${escapedHtml(name)}</th><td>${linked(text)}</td></tr>`);
   return document(
     title,
     [
-      `<h1 class="${tone}">${escaped(title)}</h1>`,
-      ...about.map((line) => `<p>${escaped(line)}</p>`),
+      `<h1 class="${tone}">${escapedHtml(title)}</h1>`,
+      ...about.map((line) => `<p>${escapedHtml(line)}</p>`),
       hour === undefined ? '' : chart(hour, threshold),
       rows.length === 0 ? '' : `<table>${rows.join('')}</table>`,
-      steps.length === 0 ? '' : `<h2>What to do</h2><ol>${steps.map((step) => `<li>${escaped(step)}</li>`).join('')}</ol>`,
+      steps.length === 0 ? '' : `<h2>What to do</h2><ol>${steps.map((step) => `<li>${escapedHtml(step)}</li>`).join('')}</ol>`,
       list === undefined ? '' : `<h2>${list.total} instances of the last day</h2>${listOf(list)}`,
-      act === '' ? '' : `<p><a href="${escaped(act)}">Acknowledge, silence, or extend its silence</a> (signed in)</p>`,
+      act === '' ? '' : `<p><a href="${escapedHtml(act)}">Acknowledge, silence, or extend its silence</a> (signed in)</p>`,
       '<footer>This page can only be read. Its link expires a week after it was sent.</footer>',
     ].join('\n'),
   );
@@ -62,23 +61,23 @@ export interface List {
 }
 
 /** Everything that one message was about, over as many pages as that takes. */
-export const listPage = (title: string, list: List): string => document(title, `<h1>${escaped(title)}</h1>${listOf(list)}`);
+export const listPage = (title: string, list: List): string => document(title, `<h1>${escapedHtml(title)}</h1>${listOf(list)}`);
 
 function listOf({ items, from, total }: List): string {
   const rows = items.map(({ text, more, link }) => {
-    const head = link === undefined ? escaped(text) : `<a href="${escaped(link)}">${escaped(text)}</a>`;
-    return `<li>${head}${more === '' ? '' : `<br><small>${escaped(more)}</small>`}</li>`;
+    const head = link === undefined ? escapedHtml(text) : `<a href="${escapedHtml(link)}">${escapedHtml(text)}</a>`;
+    return `<li>${head}${more === '' ? '' : `<br><small>${escapedHtml(more)}</small>`}</li>`;
   });
   const next = from + items.length;
   const rest = total - next;
   return `<ol start="${from + 1}">${rows.join('')}</ol>${items.length === 0 || rest <= 0 ? '' : `<p><a rel="next" href="?from=${next}">and ${rest} more</a></p>`}`;
 }
 
-export const notePage = (title: string, text: string): string => document(title, `<h1>${escaped(title)}</h1><p>${escaped(text)}</p>`);
+export const notePage = (title: string, text: string): string => document(title, `<h1>${escapedHtml(title)}</h1><p>${escapedHtml(text)}</p>`);
 
 /** A fact that is an address leads there, and nothing else does. */
 const linked = (text: string): string =>
-  /^https?:\/\/[^\s"'<>]+$/.test(text) ? `<a rel="noreferrer" href="${escaped(text)}">${escaped(text)}</a>` : escaped(text);
+  /^https?:\/\/[^\s"'<>]+$/.test(text) ? `<a rel="noreferrer" href="${escapedHtml(text)}">${escapedHtml(text)}</a>` : escapedHtml(text);
 
 const [width, height, edge] = [720, 180, 24];
 

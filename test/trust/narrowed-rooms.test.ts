@@ -70,7 +70,7 @@ async function everyRoute(all: Stand): Promise<void> {
       `${status} ${String(body?.message ?? text).replaceAll(/[\w-]*\d[\w-]*|shelf\/\w+\.md|folder \w+/g, '#')}`;
     const [one, two] = [words(await as(own, route, theirs)), words(await as(own, route, nobodys))];
     if (one !== two || one.startsWith('2')) {
-      wrong.push(`${own.name}, ${route}: ${one} where ${two} is said of nobody's`);
+      wrong.push(`${own.name}, ${route}: ${one} where ${two} is said of an id that no row has`);
     }
   };
   for (const [own, other] of [

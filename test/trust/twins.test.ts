@@ -85,7 +85,7 @@ describe('two organizations that know nothing of each other', () => {
         asked += 1;
         const shown = `${key}, ${where} ${at.join('.')}`;
         if (told(strange, foreign) !== told(absent, nobodys(foreign))) {
-          wrong.push(`${shown}: ${told(strange, foreign)} where ${told(absent, nobodys(foreign))} is said of nobody's`);
+          wrong.push(`${shown}: ${told(strange, foreign)} where ${told(absent, nobodys(foreign))} is said of an id that no row has`);
         } else if (where !== 'query' && strange.status < 400) {
           wrong.push(`${shown} is taken: ${strange.status}`);
         } else if (/^the (body|query) is not valid/.test(strange.body?.message)) {

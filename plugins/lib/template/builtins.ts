@@ -1,5 +1,6 @@
 import { type TemplateFunction, templateFunction } from './functions.ts';
 import { sprintf } from './printf.ts';
+import { escapedHtml } from './quoting.ts';
 import { display, fieldOf, isRecord, isTrue, typeName } from './values.ts';
 
 /** What every template knows, whoever renders it. `and` and `or` are in render.ts, because they do not look at all their arguments. */
@@ -19,19 +20,10 @@ export const builtins: ReadonlyMap<string, TemplateFunction> = new Map<string, T
   ['print', templateFunction(0, Infinity, (args) => printed(args))],
   ['println', templateFunction(0, Infinity, (args) => `${args.map((value) => display(value)).join(' ')}\n`)],
   ['printf', templateFunction(1, Infinity, ([format, ...args], room) => sprintf(textOf(format), args, room))],
-  ['html', templateFunction(0, Infinity, (args) => printed(args).replace(/[&<>"'\0]/g, (char) => htmlEscapes.get(char)!))],
+  ['html', templateFunction(0, Infinity, (args) => escapedHtml(printed(args)))],
   // eslint-disable-next-line no-control-regex -- control characters are what is looked for
   ['js', templateFunction(0, Infinity, (args) => printed(args).replace(/[\\'"<>&=\x00-\x1f\u2028\u2029]/g, jsEscape))],
   ['urlquery', templateFunction(0, Infinity, (args) => urlQuery(printed(args)))],
-]);
-
-const htmlEscapes: ReadonlyMap<string, string> = new Map([
-  ['&', '&amp;'],
-  ['<', '&lt;'],
-  ['>', '&gt;'],
-  ['"', '&#34;'],
-  ["'", '&#39;'],
-  ['\0', '\ufffd'],
 ]);
 
 function jsEscape(char: string): string {

@@ -8,7 +8,7 @@ import { Rendering, type RenderLimits } from './render.ts';
 export { formatGoFloat } from './float-format.ts';
 export { type TemplateFunction, templateFunction } from './functions.ts';
 export { sprintf } from './printf.ts';
-export { escapeAt, quote, unquote, unquoteBytes } from './quoting.ts';
+export { escapeAt, escapedHtml, quote, unquote, unquoteBytes } from './quoting.ts';
 export type { RenderLimits } from './render.ts';
 export { display, fieldOf, isRecord, isTrue, type Opaque, shownAs, typeName } from './values.ts';
 

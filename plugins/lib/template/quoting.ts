@@ -83,3 +83,15 @@ function escaped(point: number): string {
   }
   return point < 0x10000 ? `\\u${point.toString(16).padStart(4, '0')}` : `\\U${point.toString(16).padStart(8, '0')}`;
 }
+
+const entities: ReadonlyMap<string, string> = new Map([
+  ['&', '&amp;'],
+  ['<', '&lt;'],
+  ['>', '&gt;'],
+  ['"', '&#34;'],
+  ["'", '&#39;'],
+  ['\0', '\ufffd'],
+]);
+
+/** Text as it stands in HTML, within an element or a quoted attribute. */
+export const escapedHtml = (text: string): string => text.replace(/[&<>"'\0]/g, (char) => entities.get(char)!);

@@ -9,6 +9,7 @@ import type { Attribute, Span, Value } from '../../../plugins/traces/traceql/spa
 import { TraceView } from '../../../plugins/traces/traceql/trace-view.ts';
 import { spanOf } from '../../plugins/traces/spans.ts';
 import { fieldsOf, functionBody, type GoField, type GoValue, literalAt, tableOf } from '../go-literals.ts';
+import { elements, named } from './go-trace.ts';
 
 export interface Judged {
   readonly table: string;
@@ -129,7 +130,7 @@ const sizes = (spansets: readonly (readonly string[])[]): string => JSON.stringi
 /** Fields by their names, or in this order. */
 function caseOf(fields: readonly GoField[]): Case {
   const [query, input, output] = ['query', 'input', 'output'].map((name, at) => named(fields, name) ?? fields[at]!.value);
-  return { query: query as string, input: elements(input!), output: elements(output!) };
+  return { query: query as string, input: elements(input), output: elements(output) };
 }
 
 function matching(fields: readonly GoField[]): Case {
@@ -138,11 +139,6 @@ function matching(fields: readonly GoField[]): Case {
   const isMatch = typeof matches === 'object' && 'name' in matches && matches.name === 'true';
   return { query: named(fields, 'query') as string, input: [input], output: isMatch ? [input] : [] };
 }
-
-const named = (fields: readonly GoField[], name: string): GoValue | undefined =>
-  fields.find(({ key }) => typeof key === 'object' && 'name' in key && key.name === name)?.value;
-
-const elements = (value: GoValue): readonly GoValue[] => fieldsOf(value).map(({ value: one }) => one);
 
 const spansIn = (spanset: GoValue): readonly GoValue[] => elements(named(fieldsOf(spanset), 'Spans') ?? { type: '', fields: [] });
 
