@@ -6,4 +6,5 @@ export const area: Area = {
     GET  /docs/pictures/{file}  public
     GET  /docs/{page}           public
   `,
+  houseWide: ['pictures', 'docs'],
 };
