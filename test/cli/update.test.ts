@@ -157,7 +157,7 @@ test('what is no version, or not for this machine, changes nothing', { timeout: 
   }
   writeFileSync(join(folder, 'text.sha256'), `${'0'.repeat(64)}  text\n`);
   assert.match((await update([join(folder, 'text'), '--unsigned'])).stderr, /is not the one in text\.sha256/);
-  assert.match((await update(['--back'])).stderr, /there is no version before beside/);
+  assert.match((await update(['--back'])).stderr, /there is no earlier version beside/);
   assert.equal((await update([])).code, 2);
   assert.equal((await update(['x', '--deadline', 'soon'])).code, 2);
   assert.match((await svc(['update', 'x', '--data', folder])).stderr, /runs from source here: bring the checkout to another version with git/);

@@ -1,10 +1,8 @@
-import 'reflect-metadata';
-
 import assert from 'node:assert/strict';
 import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after, before, describe, test, type TestContext } from 'node:test';
+import { after, before, test, type TestContext } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 
@@ -15,6 +13,9 @@ import { watchFolders } from '../../bin/watcher/watch.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const rooms = readdirSync(join(root, 'plugins')).filter((id) => runsOn(id).includes('manager'));
+const half = Math.ceil(rooms.length / 2);
+/** In two test files, which run beside each other. */
+export const halves = [rooms.slice(0, half), rooms.slice(half)] as const;
 
 /** Rooms of the agent have a house of their own. */
 function runsOn(id: string): readonly string[] {
@@ -24,7 +25,8 @@ function runsOn(id: string): readonly string[] {
 
 const ownRooms = ({ host }: RunningCore): ReturnType<RunningCore['host']['list']> => host.list().filter(({ id }) => rooms.includes(id));
 
-describe('a house from which a room is taken away', () => {
+/** Each of these rooms is missing at a start, and is put back while the house serves. */
+export function serveWithout(missing: readonly string[]): void {
   // One copy of the product for all: what one start has compiled the next one finds.
   const product = mkdtempSync(join(tmpdir(), 'svc-rooms-'));
   const awayOf = (room: string): string => join(product, `away-${room}`);
@@ -36,7 +38,7 @@ describe('a house from which a room is taken away', () => {
   });
   after(() => rmSync(product, { recursive: true, force: true }));
 
-  for (const room of rooms) {
+  for (const room of missing) {
     test(`serves on without ${room}, says what is missing, and takes the room back while it runs`, async (t) => {
       renameSync(placeOf(room), awayOf(room));
       const house = await houseOf(t, product);
@@ -57,7 +59,7 @@ describe('a house from which a room is taken away', () => {
       await everyRouteAnswers(house, asked);
     });
   }
-});
+}
 
 async function houseOf(t: TestContext, product: string): Promise<RunningCore> {
   const dataDir = mkdtempSync(join(tmpdir(), 'svc-rooms-data-'));
