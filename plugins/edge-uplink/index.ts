@@ -2,7 +2,7 @@ import { setMaxListeners } from 'node:events';
 import { join, resolve } from 'node:path';
 
 import { BuildInfo, definePlugin, type PluginContext, Plugins } from 'svc/sdk';
-import { openFileJournal, openSweeper } from 'svc/tunnel';
+import { openFileJournal, openSweeper, sweepMs } from 'svc/tunnel';
 
 import { EdgeMethods, EdgeStreams, LocalPolicy, Shipping, Specs, Uplink } from './contract.ts';
 import { CredentialStore } from './credentials.ts';
@@ -18,7 +18,6 @@ import { Shipment } from './shipment.ts';
 import { Supervisor } from './supervisor.ts';
 import { tcpStream } from './tcp-stream.ts';
 
-const sweepMs = 200;
 const lookMs = 1_000;
 const bufferMs = 60_000;
 const hostMs = 60_000;

@@ -37,14 +37,11 @@ export class Housekeeping {
   schedule(): void {
     const { clock, scope } = this.#ctx;
     const { base, connection, enrolments, metrics } = this.#parts;
-    const { deviceBindings, onlineSeries, queue } = connection;
+    const { deviceBindings, onlineSeries } = connection;
     const every = (seconds: number, name: string, work: Task): void => void scope.interval(name, seconds * second, this.#guarded(name, work));
 
     this.#listen();
-    scope.interval('timers of the tunnels', sweepMs, () => {
-      base.sweeper.tick();
-      queue.admitNext();
-    });
+    scope.interval('timers of the tunnels', sweepMs, () => base.sweeper.tick());
     scope.defer(
       'write presence',
       this.#guarded('write presence', () => this.#flush()),

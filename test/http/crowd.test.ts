@@ -42,6 +42,12 @@ test('where a fleet and people stand behind one address, machines are told when 
   );
   const upgrade =
     'GET /api/v1/tunnel HTTP/1.1\r\nupgrade: websocket\r\nconnection: upgrade\r\nsec-websocket-version: 13\r\nsec-websocket-key: AAAAAAAAAAAAAAAAAAAAAA==';
+  // All at once there are more of them than twice the bound.
+  const many = await Promise.all(Array.from({ length: 100 }, () => say(house.port, upgrade)));
+  assert.ok(
+    many.every((answer) => answer.startsWith('HTTP/1.1 503')),
+    'none was cut',
+  );
   for (let n = 0; n < 40; n++) {
     const answer = await say(house.port, upgrade);
     assert.match(answer, /^HTTP\/1\.1 503 .*\r\n/);
@@ -54,9 +60,12 @@ test('where a fleet and people stand behind one address, machines are told when 
   assert.ok(unserved.length < 40, `${unserved.length} lines for 40 requests that were not served`);
 
   const silent = connect(house.port, '127.0.0.1');
+  let told = '';
+  silent.on('data', (bytes: Buffer) => (told += bytes.toString()));
   await Promise.race([
     new Promise((resolve) => silent.once('close', resolve)),
     new Promise((_, reject) => setTimeout(() => reject(new Error('a silent connection beyond the bound stays')), silentMs).unref()),
   ]);
+  assert.match(told, /^HTTP\/1\.1 503 .*retry-after: \d/is, 'who says nothing is told, too, and not cut');
   idle.forEach((stream) => stream.destroy());
 });

@@ -9,7 +9,7 @@ import { securityHeaders } from '../replies/security-headers.ts';
 /** Node hangs the answer to a request onto its connection. */
 type Busy = Socket & { readonly _httpMessage?: ServerResponse | null };
 
-/** Bounds how many connections there are, and how many of them come from one address: as many again may ask, to be told when to come back. */
+/** Bounds how many connections there are, and how many of them come from one address: beyond it they may ask, and are told when to come back, while some are left for others. */
 export function limitConnections(server: Server | TlsServer, front: Front): void {
   const { addresses, limits, connections, counted, crowded } = front;
   const perAddress = new Map<string, number>();
@@ -30,13 +30,13 @@ export function limitConnections(server: Server | TlsServer, front: Front): void
       return;
     }
     const open = (perAddress.get(peer) ?? 0) + 1;
-    if (open > 2 * limits.connectionsPerAddress) {
+    if (open > Math.max(limits.connectionsPerAddress, limits.connections * 0.9)) {
       socket.destroy();
       return;
     }
     if (open > limits.connectionsPerAddress) {
       crowded.add(socket);
-      setTimeout(() => socket.bytesRead === 0 && socket.destroy(), 3_000).unref();
+      setTimeout(() => setImmediate(tellSilent, front, socket), 3_000).unref();
     }
     perAddress.set(peer, open);
     counted.set(socket, () => {
@@ -69,12 +69,11 @@ function boundHeads({ connections, limits }: Front): void {
 
 /** Ends connections that have brought no byte: clients open some in advance, and node counts them as busy until they speak. */
 export function closeSilent({ connections }: Front): void {
-  for (const socket of connections.keys()) {
-    if (socket.bytesRead === 0) {
-      socket.destroy();
-    }
-  }
+  [...connections.keys()].filter(({ bytesRead }) => bytesRead === 0).forEach((socket) => socket.destroy());
 }
+
+/** On a connection too many of its address. Not straight from a timer: what arrived while the thread was busy is read after those. */
+const tellSilent = (front: Front, socket: Socket): void => void (socket.bytesRead === 0 && answerBusy(front, socket, 2));
 
 /** What the parser refuses is answered in our own words, too. */
 export function answerMalformed(server: Server | TlsServer): void {
@@ -98,14 +97,16 @@ function answerBarely(socket: Duplex, status: string, error: object): void {
 }
 
 /** An upgrade where one was refused a moment ago is refused unasked, so that a fleet that obeys nothing leaves time for people. */
-export function isHeld({ held, unserved, clock }: Front, { socket: { remoteAddress = '' }, url }: IncomingMessage, socket: Duplex): boolean {
-  const now = clock.monotonic();
-  const door = [held.get(`${remoteAddress} ${url}`), held.get(` ${url}`)].find((one) => one !== undefined && one.until > now);
-  if (door !== undefined) {
-    const wait = door.seconds + (unserved.since++ % 5);
-    answerBarely(socket, `503 Service Unavailable\r\nretry-after: ${wait}`, { error: 'unavailable', message: `too many at once; come back in ${wait} s` });
-  }
-  return door !== undefined;
+export function isHeld(front: Front, { socket: { remoteAddress = '' }, url }: IncomingMessage, socket: Duplex): boolean {
+  const now = front.clock.monotonic();
+  const door = [`${remoteAddress} ${url}`, ` ${url}`].map((at) => front.held.get(at)).find((one) => one !== undefined && one.until > now);
+  return door !== undefined && answerBusy(front, socket, door.seconds);
+}
+
+function answerBusy({ unserved }: Front, socket: Duplex, seconds: number): true {
+  const wait = seconds + (unserved.since++ % 5);
+  answerBarely(socket, `503 Service Unavailable\r\nretry-after: ${wait}`, { error: 'unavailable', message: `too many at once; come back in ${wait} s` });
+  return true;
 }
 
 const malformed: ReadonlyMap<string | undefined, readonly [status: string, message: string]> = new Map([

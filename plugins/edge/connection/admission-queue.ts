@@ -2,9 +2,17 @@ import { type Clock, SvcError } from 'svc/sdk';
 
 /** What they cost together is as long as any other request has to wait for a turn of the loop. */
 const perTurn = 50;
+const turnMs = 50;
 const mostWaiting = 4_096;
 /** Shorter than edges wait for the answer to their dial. */
 const longestMs = 10_000;
+
+interface AdmissionParts {
+  readonly clock: Pick<Clock, 'monotonic'>;
+  readonly random: () => number;
+  /** Calls `admit` once, after so long. A process that is busy comes to it later, and so has fewer of them. */
+  readonly nextTurn: (ms: number, admit: () => void) => void;
+}
 
 interface Waiting {
   readonly since: number;
@@ -16,12 +24,15 @@ interface Waiting {
 export class AdmissionQueue {
   readonly #clock: Pick<Clock, 'monotonic'>;
   readonly #random: () => number;
+  readonly #nextTurn: (ms: number, admit: () => void) => void;
   readonly #queue: Waiting[] = [];
   #free = perTurn;
+  #turns = false;
 
-  constructor({ clock, random }: { readonly clock: Pick<Clock, 'monotonic'>; readonly random: () => number }) {
+  constructor({ clock, random, nextTurn }: AdmissionParts) {
     this.#clock = clock;
     this.#random = random;
+    this.#nextTurn = nextTurn;
   }
 
   get length(): number {
@@ -30,6 +41,7 @@ export class AdmissionQueue {
 
   /** Undefined when it may go on at once; throws or rejects with unavailable when there is no room, or no end of the waiting. */
   enter(): Promise<void> | undefined {
+    this.#takeTurns();
     if (this.#queue.length === 0 && this.#free > 0) {
       this.#free -= 1;
       return undefined;
@@ -40,8 +52,16 @@ export class AdmissionQueue {
     return new Promise((admit, refuse) => void this.#queue.push({ since: this.#clock.monotonic(), admit, refuse }));
   }
 
-  /** Call it every `sweepMs`: lets the next ones in. A process that is busy comes to it later, and so has fewer of them. */
-  admitNext(): void {
+  /** Only while edges come: without edges nothing wakes the process. */
+  #takeTurns(): void {
+    if (!this.#turns) {
+      this.#turns = true;
+      this.#nextTurn(turnMs, () => this.#admitNext());
+    }
+  }
+
+  #admitNext(): void {
+    this.#turns = false;
     const now = this.#clock.monotonic();
     const next = this.#queue.splice(0, perTurn);
     this.#free = perTurn - next.length;
@@ -51,6 +71,9 @@ export class AdmissionQueue {
       } else {
         admit();
       }
+    }
+    if (next.length > 0) {
+      this.#takeTurns();
     }
   }
 }

@@ -15,7 +15,7 @@ export interface Sweeper {
 }
 
 /** How often `tick` should be called, and so how much later than asked an appointment may be. */
-export const sweepMs = 50;
+export const sweepMs = 200;
 
 const slotMs = 50;
 
