@@ -52,7 +52,7 @@ export class AlertRules {
     this.#log = log;
     this.#book = book;
     this.render = (rule, snapshot, query) => texts.annotations(rule, snapshot, query);
-    this.labelsOf = (rule, series, value) => texts.labels(rule, series, value);
+    this.labelsOf = (...asked) => texts.labels(...asked);
 
     const preview = new Preview({ dependencies, clock, intervalMs, delayOf, labelsOf: this.labelsOf });
     const asking = askingOf(services.maybe(DeviceScopes));

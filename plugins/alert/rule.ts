@@ -1,3 +1,5 @@
+import type { NativeHistogram } from 'svc/native-histogram';
+
 import type { LabelRecord } from '../metricsdb/contract.ts';
 import type { Severity } from '../notify/contract.ts';
 import type { TemplateQuery } from './template-functions.ts';
@@ -99,6 +101,8 @@ export interface Snapshot {
   readonly device_id?: string;
   readonly labels: Readonly<Record<string, string>>;
   readonly value?: number;
+  /** Stands for the value in templates; only series of rule tests have one. */
+  readonly histogram?: NativeHistogram;
   readonly threshold?: number;
   /** Of a forecast: seconds until its bound is reached. */
   readonly eta?: number;
@@ -109,7 +113,12 @@ export interface Snapshot {
 export type RenderAnnotations = (rule: Rule, snapshot: Snapshot, query?: TemplateQuery) => Readonly<Record<string, string>>;
 
 /** The labels of an alert: `own` tell it from others of its rule, `all` are shown. Never throws, as above. */
-export type RenderLabels = (rule: Rule, series: LabelRecord, value: number) => { readonly own: LabelRecord; readonly all: LabelRecord };
+export type RenderLabels = (
+  rule: Rule,
+  series: LabelRecord,
+  value: number,
+  histogram?: NativeHistogram,
+) => { readonly own: LabelRecord; readonly all: LabelRecord };
 
 /** Its incidents inhibit all others of the same device. */
 export const deviceOfflineRule = 'device_offline';

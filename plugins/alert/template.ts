@@ -1,5 +1,6 @@
+import { histogramText, type NativeHistogram } from 'svc/native-histogram';
 import { messageOf } from 'svc/sdk';
-import { compileTemplate, type Template, type TemplateFunction, templateFunction } from 'svc/template';
+import { compileTemplate, type Opaque, shownAs, type Template, type TemplateFunction, templateFunction } from 'svc/template';
 
 import { wrongField } from './condition-fields.ts';
 import type { LabelRecord } from '../metricsdb/contract.ts';
@@ -77,7 +78,7 @@ export class RuleTexts {
   }
 
   /** A label that is a template is one of the alert's own; an empty one takes away that of the series. */
-  labels(rule: Rule, { ...series }: LabelRecord, value: number): ReturnType<RenderLabels> {
+  labels(rule: Rule, { ...series }: LabelRecord, value: number, histogram?: NativeHistogram): ReturnType<RenderLabels> {
     const { __name__: _name, ...unnamed } = series;
     const given = Object.entries(rule.labels);
     if (given.length === 0) {
@@ -88,7 +89,7 @@ export class RuleTexts {
     this.#query = undefined;
     const rendered = given
       .filter(([, text]) => text.includes('{{'))
-      .map(([name, text]) => [name, this.#render(text, labelSnapshot(rule, series, value))] as const)
+      .map(([name, text]) => [name, this.#render(text, labelSnapshot(rule, series, { value, histogram }))] as const)
       .filter(([, text]) => text !== '');
     const own = Object.fromEntries([...left, ...rendered]);
     return { own, all: { ...own, ...Object.fromEntries(plain) } };
@@ -119,21 +120,40 @@ export class RuleTexts {
   }
 }
 
-const labelSnapshot = ({ rule_key, name, severity, scope_type }: Rule, labels: LabelRecord, value: number): Snapshot => ({
+const labelSnapshot = (
+  { rule_key, name, severity, scope_type }: Rule,
+  labels: LabelRecord,
+  { value, histogram }: { readonly value: number; readonly histogram: NativeHistogram | undefined },
+): Snapshot => ({
   ...{ rule_key, rule_name: name, severity, scope_type, labels, value },
+  ...(histogram && { histogram }),
   scope_id: '',
   fired_at: '',
 });
 
+/** A value that is no number: it is printed, and nothing else can be done with it. */
+class ShownHistogram implements Opaque {
+  readonly #histogram: NativeHistogram;
+
+  constructor(histogram: NativeHistogram) {
+    this.#histogram = histogram;
+  }
+
+  [shownAs](): string {
+    return histogramText(this.#histogram);
+  }
+}
+
 /** The incident's fields by their own names and under `.incident`; labels and value also as Prometheus names them. */
-export function renderText(template: Template, snapshot: Snapshot, { externalLabels, externalUrl }: TemplateContext): string {
+export function renderText(template: Template, { histogram, ...snapshot }: Snapshot, { externalLabels, externalUrl }: TemplateContext): string {
+  const value = histogram === undefined ? snapshot.value : new ShownHistogram(histogram);
   const labels = new Map(Object.entries(snapshot.labels));
-  const incident = { ...snapshot, labels };
+  const incident = { ...snapshot, labels, ...(value !== undefined && { value }) };
   const external = new Map(Object.entries(externalLabels));
-  const data = { ...incident, incident, Labels: labels, Value: snapshot.value, ExternalLabels: external, ExternalURL: externalUrl };
+  const data = { ...incident, incident, Labels: labels, Value: value, ExternalLabels: external, ExternalURL: externalUrl };
   return template.render(data, {
     labels,
-    value: snapshot.value,
+    value,
     threshold: snapshot.threshold,
     eta: snapshot.eta,
     externalLabels: external,

@@ -1,10 +1,11 @@
+import { fitted, markdown } from 'svc/im';
 import { type Clock, type Handle, type Ids, SvcError, type Tables } from 'svc/sdk';
 
 import type { IncidentChangedEvent, IncidentEventView, Incidents } from '../alert/contract.ts';
 import type { ChannelAddress, ChannelMessage, DeliveringChannelType, Verdict } from '../notify/contract.ts';
 import type { Actions, Labelled } from './actions.ts';
 import type { Apps } from './apps.ts';
-import type { ImButton, ImEvent, ImTarget } from './contract.ts';
+import type { ImButton, ImEvent, ImPlatform, ImTarget } from './contract.ts';
 import type { JobStore } from './job-store.ts';
 import { type Mouth, NotSaid, type Saying } from './mouth.ts';
 import type { AppRow, ImTables, JobRow, NoticeRow } from './tables.ts';
@@ -154,10 +155,10 @@ export class IncidentTalk {
     try {
       const earlier = incident && (await this.#notice(row.id, conversation, incident.id));
       if (incident !== undefined && earlier !== undefined && (kind === 'resolved' || kind === 'reminder')) {
-        await this.#followUp(row, earlier, message);
+        await this.#followUp(row, earlier, message, textOf(message, platform));
         return { result: 'sent' };
       }
-      const saying: Saying = { text: textOf(message), buttons: await this.#buttons(row, message) };
+      const saying: Saying = { text: textOf(message, platform), buttons: await this.#buttons(row, message) };
       const posted = await this.#parts.mouth.tell(row, conversation, platform.conversationTarget(conversation), saying, message.delivery_id);
       if (incident !== undefined && kind !== 'resolved') {
         await this.#remember(row.id, conversation, incident.id, { message: posted.id, thread: JSON.stringify(posted.thread), at: posted.at });
@@ -174,13 +175,13 @@ export class IncidentTalk {
   }
 
   /** In the thread of the notice; once it is over, the notice itself says so and has no buttons any more. */
-  async #followUp(app: AppRow, notice: NoticeRow, message: ChannelMessage): Promise<void> {
+  async #followUp(app: AppRow, notice: NoticeRow, message: ChannelMessage, text: string): Promise<void> {
     const { mouth } = this.#parts;
     const last = (await this.#news(notice.incident_id, 0)).at(-1)?.id ?? 0;
-    await mouth.tell(app, notice.conversation, JSON.parse(notice.thread) as ImTarget, { text: textOf(message) }, message.delivery_id);
+    await mouth.tell(app, notice.conversation, JSON.parse(notice.thread) as ImTarget, { text }, message.delivery_id);
     await this.#mark(app.id, notice.conversation, notice.incident_id, last);
     if (message.kind === 'resolved' && notice.posted !== '') {
-      const saying: Saying = { text: textOf(message), buttons: linkButton(message, wordsOf(app.locale).open) };
+      const saying: Saying = { text, buttons: linkButton(message, wordsOf(app.locale).open) };
       // The thread has it already, so that a platform that refuses loses nothing.
       await mouth.rewrite(app, notice.conversation, JSON.parse(notice.posted) as ImTarget, saying, `${message.delivery_id}.over`).catch(() => false);
     }
@@ -248,7 +249,12 @@ export class IncidentTalk {
 
 const linkButton = ({ link }: ChannelMessage, label: string): readonly ImButton[] => (link === '' ? [] : [{ label, url: link }]);
 
-const textOf = ({ title, lines }: ChannelMessage): string => [title, ...lines].join('\n');
+/** Of what a platform takes, buttons need the rest. */
+const mostText = 0.75;
+
+/** Nothing in it comes from a model, so no mark of markdown is meant. */
+const textOf = ({ title, lines, link }: ChannelMessage, { most_bytes: most }: ImPlatform): string =>
+  fitted([title, ...lines], { most: Math.floor(most * mostText), link, escape: markdown });
 
 const lineOf = ({ type, message, actor }: IncidentEventView): string =>
   `${type.replaceAll('_', ' ')}${actor.name === '' || actor.type === 'system' ? '' : ` (${actor.name})`}${message === '' ? '' : `: ${message}`}`.slice(

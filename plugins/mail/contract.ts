@@ -6,7 +6,7 @@ export interface Mail {
   readonly to: readonly string[];
   readonly subject: string;
   readonly text: string;
-  /** Addresses in the text become links; nothing else is added. */
+  /** The same, for programs that show HTML. */
   readonly html?: string;
   /** A PNG below the HTML. */
   readonly picture?: Uint8Array;

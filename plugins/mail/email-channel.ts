@@ -56,7 +56,7 @@ function mailOf({ delivery_id: id, title, lines, link, act, chart, incident }: C
     to,
     subject: title,
     text,
-    html: htmlOf(text),
+    html: htmlOf(text, [link, act ?? '', incident?.runbook_url ?? '']),
     ...(picture && { picture }),
     ...(incident && { thread: `incident-${incident.id}-${incident.dedupe_key}` }),
   };

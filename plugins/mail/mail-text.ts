@@ -72,7 +72,8 @@ export function encodedWords(text: string): string {
   const line = text
     .replaceAll(/[\p{Cc}\u2028\u2029]+/gu, ' ')
     .trim()
-    .slice(0, longestSubject);
+    .slice(0, longestSubject)
+    .replaceAll(/\p{Cs}/gu, '');
   if (/^[ -~]*$/.test(line) && !line.includes('=?')) {
     return folded(line);
   }
@@ -93,8 +94,11 @@ const folded = (line: string): string => line.replaceAll(/(.{50,70}) (?=.)/g, '$
 
 const token = (text: string): string => text.replaceAll(/[^\w.-]/g, '-').slice(0, 120);
 
-/** Text as HTML: escaped, with addresses of the web as links. */
-export const htmlOf = (text: string): string =>
-  `<div style="font-family:sans-serif;white-space:pre-wrap">${escaped(text).replaceAll(/https?:\/\/[^\s<>"']{1,2000}/g, '<a href="$&">$&</a>')}</div>`;
+/** Text as HTML: escaped, with these addresses as links. Others, which anybody may have written into a label, are words. */
+export function htmlOf(text: string, links: readonly string[]): string {
+  const known = new Set(links.filter((link) => /^https?:/.test(link)).map(escaped));
+  const body = escaped(text).replaceAll(/https?:\/\/[^\s<>"']{1,2000}/g, (found) => (known.has(found) ? `<a href="${found}">${found}</a>` : found));
+  return `<div style="font-family:sans-serif;white-space:pre-wrap">${body}</div>`;
+}
 
 const escaped = (text: string): string => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;');

@@ -2,7 +2,7 @@ import { isSvcError, messageOf, type OutboundReply, type OutboundRequest, SvcErr
 
 import { type Addresses, withoutKeys } from './address.ts';
 import type { ChannelTypeRegistry } from './channel-types.ts';
-import type { ChannelAddress, ChannelMessage, ChannelReply, PostedChannelType, Verdict } from './contract.ts';
+import type { ChannelAddress, ChannelMessage, ChannelRequest, PostedChannelType, Verdict } from './contract.ts';
 import type { Knowledge } from './knowledge.ts';
 import { wordsGroup } from './delivery-conditions.ts';
 import { digestMessage, incidentMessage, type LinkOf, testMessage, wordsMessage } from './message.ts';
@@ -13,7 +13,8 @@ import type { ChannelRow, Delivery, NotifyTables } from './tables.ts';
 
 /** How one try ended. `unclear`: the platform may have it all the same. */
 export type AttemptResult =
-  | { readonly result: 'sent' }
+  /** `enclose` sends what belongs to it and goes by a request of its own. */
+  | { readonly result: 'sent'; readonly enclose?: () => Promise<AttemptResult> }
   | { readonly result: 'retry'; readonly reason: string; readonly afterMs?: number; readonly unclear: boolean }
   | { readonly result: 'failed'; readonly reason: string; readonly degraded: boolean; readonly unclear: boolean }
   /** Ended by us, before the platform answered. */
@@ -27,10 +28,12 @@ export interface AttemptParts {
   readonly knowledge: Knowledge;
   readonly fetch: (url: string, request: OutboundRequest) => Promise<OutboundReply>;
   readonly now: () => number;
-  /** Of one request; default 10 s. */
+  /** Of one try; by default as long as receivers may take. */
   readonly timeoutMs?: number;
 }
 
+/** A receiver that is slow has it all the same, and would be told again. */
+const postMs = 30_000;
 const usualMs = 10_000;
 /** A kind of channel that delivers by itself is given so many times what it was told: one that never ends must not hold others up. */
 const patience = 2.5;
@@ -57,24 +60,58 @@ export async function attempt(parts: AttemptParts, row: Delivery, channel: Chann
     }
     const rich = await post(parts, type, message, address, false);
     const verdict = rich.result === 'plain' ? await post(parts, type, message, address, true) : rich;
-    return resultOf(verdict, address);
+    const enclose = verdict.result === 'sent' ? enclosing(parts, type, { message, address, stopped }) : undefined;
+    return { ...resultOf(verdict, address), ...(enclose && { enclose }) };
   } catch (error) {
     return stopped() ? { result: 'stopped' } : resultOfError(error, address);
   }
 }
 
-async function post(
-  { fetch, now, timeoutMs = usualMs }: AttemptParts,
-  type: PostedChannelType,
-  message: ChannelMessage,
-  address: ChannelAddress,
-  plain: boolean,
-): Promise<Verdict> {
-  const at = now();
-  const { url, headers, body } = type.render(message, address, { now: at, plain });
-  const reply = await fetch(url, { method: 'POST', headers, body, timeoutMs, maxBytes: mostReplyBytes });
-  const read: ChannelReply = { status: reply.status, headers: reply.headers, body: Buffer.from(reply.body).toString('utf8') };
-  return type.judge(read, now());
+const post = (parts: AttemptParts, type: PostedChannelType, message: ChannelMessage, address: ChannelAddress, plain: boolean): Promise<Verdict> =>
+  put(parts, type, type.render(message, address, { now: parts.now(), plain }));
+
+/** An answer that breaks off, or never ends, counts where what came of it already says that the message was taken. */
+async function put({ fetch, now, timeoutMs = postMs }: AttemptParts, type: PostedChannelType, { url, headers, body }: ChannelRequest): Promise<Verdict> {
+  const pieces: Uint8Array[] = [];
+  let head: Omit<OutboundReply, 'body'> | undefined;
+  const judged = ({ status, headers: said }: Omit<OutboundReply, 'body'>): Verdict =>
+    type.judge({ status, headers: said, body: Buffer.concat(pieces).toString('utf8') }, now());
+  try {
+    const onBody = (begun: typeof head) => {
+      head = begun;
+      return (piece: Uint8Array): void => void pieces.push(piece);
+    };
+    return judged(await fetch(url, { method: 'POST', headers, body, timeoutMs, maxBytes: mostReplyBytes, onBody }));
+  } catch (error) {
+    const verdict = head && judged(head);
+    if (verdict?.result === 'sent') {
+      return verdict;
+    }
+    throw error;
+  }
+}
+
+interface Sent {
+  readonly message: ChannelMessage;
+  readonly address: ChannelAddress;
+  readonly stopped: () => boolean;
+}
+
+/** A picture that cannot be drawn takes nothing from the message it belongs to. Undefined: there is none. */
+function enclosing(parts: AttemptParts, type: PostedChannelType, { message, address, stopped }: Sent): (() => Promise<AttemptResult>) | undefined {
+  try {
+    const request = type.enclosure?.(message, address);
+    return (
+      request &&
+      (() =>
+        put(parts, type, request).then(
+          (verdict) => resultOf(verdict, address),
+          (error: unknown) => (stopped() ? { result: 'stopped' } : resultOfError(error, address)),
+        ))
+    );
+  } catch (error) {
+    return async () => resultOfError(error, address);
+  }
 }
 
 function resultOf(verdict: Verdict, address: ChannelAddress): AttemptResult {

@@ -13,6 +13,8 @@ export interface Surroundings {
 
 const minuteMs = 60_000;
 const longestFact = 2_000;
+/** Of a host, so that its address stands beside it. */
+const longestName = 100;
 const mostLabels = 30;
 const mostTags = 6;
 const mostInstances = 10;
@@ -53,7 +55,7 @@ export function placeOf({ scope_type: scope, scope_id: id, device_id: device }: 
   }
   const tags = Object.entries(host.tags).slice(0, mostTags);
   return [
-    `${host.display_name}${host.ip_address === null ? '' : ` (${host.ip_address})`}`,
+    `${oneLine(host.display_name, longestName)}${host.ip_address === null ? '' : ` (${host.ip_address})`}`,
     ...(host.roles.length > 0 ? [`role ${host.roles.join(', ')}`] : []),
     ...tags.map(([name, text]) => (text === '' ? name : `${name}=${text}`)),
   ].join(', ');

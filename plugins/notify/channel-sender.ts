@@ -1,14 +1,15 @@
-import { sql } from 'kysely';
 import type { Clock, Counter, Logger, Tables } from 'svc/sdk';
 
 import { attempt, type AttemptParts, type AttemptResult } from './attempt.ts';
 import { ChannelStore } from './channel-store.ts';
 import { claim } from './claim.ts';
-import { wordsGroup } from './delivery-conditions.ts';
 import { severities } from './message.ts';
 import { DeliveryStore } from './delivery-store.ts';
+import { HeldUp } from './held-up.ts';
+import { isTriedAgain, soonTries, waitAfter } from './retries.ts';
 import type { SendSchedule } from './send-schedule.ts';
 import { StateStore } from './state-store.ts';
+import { storeEnd, type Tried } from './try-end.ts';
 import type { ChannelRow, Delivery, Notify, NotifyTables } from './tables.ts';
 
 export interface ChannelSenderParts extends Omit<AttemptParts, 'now'> {
@@ -33,17 +34,8 @@ interface Claimed {
   readonly channel: ChannelRow;
 }
 
-/** A try whose result could not be stored yet. */
-interface Unsaved extends Claimed {
-  readonly result: AttemptResult;
-}
-
-/** After so many failed tries of a delivery people are told of that; interrupted ones do not count. */
-const soonTries = 5;
 /** What comes by no write of this process, such as the deliveries of one before it, is found by then. */
 const longestRestMs = 30_000;
-/** For so long the end of an incident is tried to be sent. */
-const resolvedForMs = 86_400_000;
 
 /** Beyond the waiting of its group a message is held back for so long at most, and it is looked so often. */
 const mostHeldMs = 5_000;
@@ -57,9 +49,11 @@ export class ChannelSender {
   readonly id: number;
   readonly #parts: ChannelSenderParts;
   readonly #schedule: SendSchedule;
+  readonly #heldUp: HeldUp;
   /** Since when the first words about an incident wait for its cause, by the number of the delivery. */
   readonly #held = new Map<number, number>();
-  #unsaved: Unsaved | undefined;
+  /** A try whose result could not be stored yet. */
+  #unsaved: Tried | undefined;
   /** Nothing of what was queued when it was looked for will be due before. */
   #restUntil = -Infinity;
   #isDeleted = false;
@@ -68,6 +62,7 @@ export class ChannelSender {
     this.id = id;
     this.#schedule = schedule;
     this.#parts = parts;
+    this.#heldUp = new HeldUp(id, parts);
   }
 
   get hasUnsaved(): boolean {
@@ -100,6 +95,11 @@ export class ChannelSender {
   hurried(): void {
     this.#restUntil = -Infinity;
     this.#schedule.forgetRetries();
+  }
+
+  /** What is due while the platform lets nothing through. */
+  tellHeldUp(): Promise<void> {
+    return this.#heldUp.tell(this.#schedule.blockedMs);
   }
 
   /** Sends what is next, and stores what came of it; false when no delivery is due. */
@@ -172,13 +172,13 @@ export class ChannelSender {
   }
 
   /** Until it is stored, the channel gets nothing more: nothing is sent twice because the disk is full. */
-  async #save({ row, channel, result }: Unsaved): Promise<void> {
+  async #save({ row, channel, result }: Tried): Promise<void> {
     const { tables, clock, random, finished, diverted } = this.#parts;
     const now = clock.now();
     const askedMs = result.result === 'retry' ? result.afterMs : undefined;
-    const again = isTriedAgain(row, result, now);
+    const again = isTriedAgain(row, result);
     const waitMs = again ? waitAfter(result.result === 'failed' ? soonTries : row.attempts, askedMs, random()) : 0;
-    await tables.write((tx) => store(tx, { row, channel, result }, { now, askedMs, retryMs: again ? waitMs : undefined }));
+    await tables.write((tx) => storeEnd(tx, { row, channel, result }, { now, askedMs, retryMs: again ? waitMs : undefined }));
     this.#unsaved = undefined;
     if (again) {
       this.#schedule.retryAfter(row.seq, waitMs);
@@ -193,9 +193,30 @@ export class ChannelSender {
     if (!again && result.result !== 'stopped') {
       finished(row.id);
     }
+    if (result.result === 'sent' && result.enclose !== undefined) {
+      await this.#enclose(row, result.enclose);
+    }
   }
 
-  #logFailure({ row, channel, result }: Unsaved, again: boolean): void {
+  /** What belongs to a message that was sent, such as its picture, once; that it did not go is a word beside the delivery. */
+  async #enclose({ seq }: Delivery, enclose: () => Promise<AttemptResult>): Promise<void> {
+    const { tables, clock } = this.#parts;
+    let lost: string | undefined = 'the platform takes few more messages in this minute, which are kept for alerts';
+    if (this.#schedule.hasRoomToSpare) {
+      await tables.write((tx) => new StateStore(tx).keepSendTimes(this.id, this.#schedule.sendTimesWith(clock.now())));
+      this.#schedule.recordSend();
+      const result = await enclose();
+      lost = result.result === 'sent' ? undefined : result.result === 'stopped' ? 'svc stopped while it was sent' : result.reason;
+      if (result.result === 'retry' && result.afterMs !== undefined) {
+        this.#schedule.block(result.afterMs);
+      }
+    }
+    if (lost !== undefined) {
+      await tables.write((tx) => new DeliveryStore(tx).note(seq, `sent without its picture: ${lost}`));
+    }
+  }
+
+  #logFailure({ row, channel, result }: Tried, again: boolean): void {
     if (result.result === 'failed' || result.result === 'retry') {
       this.#parts.log.warn(
         {
@@ -211,82 +232,4 @@ export class ChannelSender {
       );
     }
   }
-}
-
-interface AfterTry {
-  readonly now: number;
-  /** What the platform itself asks to be waited. */
-  readonly askedMs: number | undefined;
-  /** Undefined: this was the last try. */
-  readonly retryMs: number | undefined;
-}
-
-async function store(tx: Notify, { row, channel, result }: Unsaved, { now, askedMs, retryMs }: AfterTry): Promise<void> {
-  const [deliveries, states] = [new DeliveryStore(tx), new StateStore(tx)];
-  if (result.result === 'stopped') {
-    await deliveries.requeue(row, { due_at: now, wait_ms: 0, error: null, unclear: true, uncounted: true, isDelayed: false }, now);
-    return;
-  }
-  if (result.result === 'sent') {
-    await deliveries.finish(row, { sent: true, error: null, unclear: false }, now);
-    await states.recordSent(channel.id, now);
-    return;
-  }
-  const { reason: error, unclear } = result;
-  if (retryMs === undefined) {
-    await deliveries.finish(row, { sent: false, error, unclear }, now);
-  } else {
-    const isDelayed = result.result === 'failed' || row.attempts >= soonTries;
-    await deliveries.requeue(row, { due_at: now + retryMs, wait_ms: retryMs, error, unclear, uncounted: false, isDelayed }, now);
-    if (isDelayed && channel.fallback_channel_id !== null) {
-      await divert(tx, row, channel.fallback_channel_id, now);
-    }
-  }
-  const degraded = result.result === 'failed' && result.degraded;
-  await states.recordFailure(channel.id, error, { degraded, blockedUntil: askedMs === undefined ? null : now + askedMs }, now);
-}
-
-/** Queues the firings that cannot be sent for the channel that stands in, once; their ends follow by themselves. */
-async function divert(tx: Notify, { seq, channel_id: from }: Delivery, to: number, now: number): Promise<void> {
-  await sql`
-    insert into notify_deliveries
-      (id, notice_id, channel_id, channel_name, incident_id, fire_seq, kind, severity, state, due_at, accepted_at, group_key)
-    select lower(hex(randomblob(16))), late.notice_id, other.id, other.name, late.incident_id, late.fire_seq, late.kind, late.severity, 'queued', ${now}, ${now}, late.group_key
-    from notify_deliveries late, notify_channels other
-    where (late.seq = ${seq} or late.digest = ${seq}) and late.channel_id = ${from} and late.kind = 'firing' and late.state = 'queued'
-      and other.id = ${to} and other.enabled = 1
-    on conflict do nothing
-  `.execute(tx);
-}
-
-/** A firing is tried as long as it burns: what waits for the channel goes when a resolve overtakes it. */
-function isTriedAgain(row: Delivery, result: AttemptResult, now: number): boolean {
-  const isRefused = result.result === 'failed';
-  if (
-    (row.kind === 'test' && (row.group_key !== wordsGroup || row.attempts >= soonTries)) ||
-    (result.result !== 'retry' && !isRefused) ||
-    (isRefused && result.unclear)
-  ) {
-    return false;
-  }
-  switch (row.kind) {
-    case 'reminder':
-      return !isRefused && row.attempts < soonTries;
-    case 'resolved':
-      return now - row.accepted_at < resolvedForMs;
-    default:
-      return true;
-  }
-}
-
-const waitsMs = [5_000, 15_000, 45_000, 135_000, 300_000];
-const jitter = 0.2;
-
-/** The wait after a try, of which `random` in [0, 1) moves a fifth up or down; what the platform asks for is obeyed to the letter. */
-function waitAfter(tries: number, askedMs: number | undefined, random: number): number {
-  if (askedMs !== undefined) {
-    return askedMs;
-  }
-  const usual = waitsMs[Math.min(Math.max(tries, 1), waitsMs.length) - 1]!;
-  return Math.round(usual * (1 - jitter + 2 * jitter * random));
 }

@@ -26,6 +26,8 @@ export interface ChannelsParts {
   readonly ids: Ids;
   /** After a channel got another address. */
   readonly addressChanged?: (id: number) => void;
+  /** After there is a channel more. */
+  readonly created?: (id: number, name: string) => Promise<void>;
   readonly mostChannels?: number;
 }
 
@@ -48,7 +50,13 @@ export class Channels {
     return this.#shown(await existing(id, new ChannelStore(this.#parts.tables.read)));
   }
 
-  create(call: ChangeCall, draft: Draft): Promise<Shown> {
+  async create(call: ChangeCall, draft: Draft): Promise<Shown> {
+    const shown = await this.#insert(call, draft);
+    await this.#parts.created?.(shown.id, shown.name);
+    return shown;
+  }
+
+  #insert(call: ChangeCall, draft: Draft): Promise<Shown> {
     const { tables, types, clock, ids, mostChannels = 200 } = this.#parts;
     return tables.write(async (tx) => {
       const store = new ChannelStore(tx);

@@ -226,6 +226,8 @@ interface ChannelKind {
 export interface PostedChannelType extends ChannelKind {
   render(message: ChannelMessage, address: ChannelAddress, at: { readonly now: number; readonly plain: boolean }): ChannelRequest;
   judge(reply: ChannelReply, now: number): Verdict;
+  /** What goes by a second request once the message was taken, such as its picture. The message counts as sent whatever becomes of that. */
+  enclosure?(message: ChannelMessage, address: ChannelAddress): ChannelRequest | undefined;
 }
 
 /** A kind of channel that delivers by itself, for what is no single request. */

@@ -205,6 +205,11 @@ export class DeliveryStore {
       .execute();
   }
 
+  /** What there is to say of one that was sent. */
+  async note(seq: number, words: string): Promise<void> {
+    await this.#db.updateTable('notify_deliveries').set({ error: words }).where('seq', '=', seq).execute();
+  }
+
   async requeue(row: Delivery, { unclear, uncounted, isDelayed, ...again }: Retry, now: number): Promise<void> {
     await this.#db
       .updateTable('notify_deliveries')

@@ -10,6 +10,7 @@ import { Channels } from './channels.ts';
 import { ChannelTypes, NoticeDispatcher, NoticeSource, NotificationFinished } from './contract.ts';
 import { Deliveries } from './deliveries.ts';
 import { Dispatcher } from './dispatcher.ts';
+import { Heirs } from './heirs.ts';
 import { type Findings, Knowledge } from './knowledge.ts';
 import { Lookout } from './lookout.ts';
 import type { LinkOf } from './message.ts';
@@ -70,9 +71,15 @@ export default definePlugin({
       announce: (outcome) => ctx.events.emit(NotificationFinished, outcome),
       outcomes,
     });
-    const channels = new Channels({ tables, types, addresses, settings, source, clock, ids, addressChanged: (id) => sender.addressChanged(id) });
+    const dispatcher = new Dispatcher({ tables, clock, ids, types });
+    const heirs = new Heirs({ tables, source, dispatcher });
+    const channels = new Channels({
+      ...{ tables, types, addresses, settings, source, clock, ids },
+      addressChanged: (id) => sender.addressChanged(id),
+      created: (id, name) => heirs.tell(id, name),
+    });
 
-    ctx.services.provide(NoticeDispatcher, () => new Dispatcher({ tables, clock, ids, types }));
+    ctx.services.provide(NoticeDispatcher, () => dispatcher);
     const deliveries = new Deliveries({ tables, clock, ids, hurried: (id) => sender.hurried(id) });
     const pages = new Pages({ tables, links, knowledge, linkOf, clock });
     const repeats = new Repeats({ tables, source, clock, ids });

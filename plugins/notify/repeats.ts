@@ -43,7 +43,8 @@ export class Repeats {
         .selectFrom('notify_groups')
         .select(['group_key', 'sent_at'])
         .where('channel_id', '=', channel.id)
-        .where('sent_at', '<=', before)
+        // What lies far ahead was noted by a clock that has been set back since.
+        .where((is) => is.or([is('sent_at', '<=', before), is('sent_at', '>', clock.now() + channel.grouping.repeatMs)]))
         .execute();
       for (const { group_key: group, sent_at: sentAt } of due) {
         await this.#repeatGroup(channel, group, sentAt);
@@ -53,7 +54,7 @@ export class Repeats {
         .select((is) => is.fn.min<number | null>('sent_at').as('first'))
         .where('channel_id', '=', channel.id)
         .executeTakeFirstOrThrow();
-      nextMs = first === null ? nextMs : Math.min(nextMs, Math.max(0, first + channel.grouping.repeatMs - clock.now()));
+      nextMs = first === null ? nextMs : Math.min(nextMs, Math.max(0, Math.min(first, clock.now()) + channel.grouping.repeatMs - clock.now()));
     }
     return nextMs;
   }

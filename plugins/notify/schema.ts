@@ -110,7 +110,7 @@ export const DeliveryShown = Type.Object({
   channel_id: Id,
   channel_name: Type.String(),
   attempts: Type.Integer(),
-  error: orNull(Type.String()),
+  error: orNull(Type.String({ description: 'of one that was sent: what of it was not, such as its picture' })),
   accepted_at: Timestamp,
   next_try_at: orNull(Timestamp),
   finished_at: orNull(Timestamp),

@@ -33,6 +33,18 @@ export class SendSchedule {
     return Math.max(this.#blockedUntil - now, waitFor(this.#limits, this.#sends, now));
   }
 
+  /** Milliseconds for which the platform has asked to be left alone. */
+  get blockedMs(): number {
+    return Math.max(0, this.#blockedUntil - this.#clock.monotonic());
+  }
+
+  /** Whether what may be left out goes as well: half of every window stays for messages. */
+  get hasRoomToSpare(): boolean {
+    const now = this.#clock.monotonic();
+    const halves = this.#limits.map(({ count, per_ms }) => ({ count: Math.ceil(count / 2), per_ms }));
+    return this.#blockedUntil <= now && waitFor(halves, this.#sends, now) <= 0;
+  }
+
   /** Milliseconds until this one may be tried, or tried again. */
   retryWaitMs({ seq, due_at: dueAt, wait_ms: waitMs }: Delivery): number {
     if (!this.#retries.has(seq)) {

@@ -12,9 +12,9 @@ export interface SenderParts extends Omit<ChannelSenderParts, 'owner' | 'finishe
 }
 
 /** Channels that are sent to at the same time. */
-const mostBusy = 16;
+const mostBusy = 32;
 /** Longer than any try: whatever another generation of this process was sending then is not being sent. */
-const leaseMs = 30_000;
+const leaseMs = 90_000;
 
 /** Sends what is queued; channels never wait for each other. */
 export class Sender {
@@ -57,6 +57,9 @@ export class Sender {
     const waiting = new Set([...(await new DeliveryStore(tables.read).waitingChannels()), ...unsaved]);
     for (const id of waiting) {
       const channel = await this.#channel(id);
+      if (!this.#busy.has(id)) {
+        await channel.tellHeldUp();
+      }
       if (!this.#busy.has(id) && this.#busy.size < mostBusy && channel.mayGoOn(isQuiet)) {
         this.#busy.set(
           id,

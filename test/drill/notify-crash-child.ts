@@ -7,7 +7,7 @@ import { Knowledge } from '../../plugins/notify/knowledge.ts';
 import { OutcomePublisher } from '../../plugins/notify/outcome-publisher.ts';
 import { Sender } from '../../plugins/notify/sender.ts';
 import type { NotifyTables } from '../../plugins/notify/tables.ts';
-import { noticeOf, types } from '../plugins/notify/office.ts';
+import { noticeOf, shipped as types } from '../plugins/notify/office.ts';
 import { openIn } from '../storage/folder.ts';
 import { fastClock, type LedgerTables, prepare } from './notify-crash-model.ts';
 

@@ -19,7 +19,7 @@ export const arrows: Readonly<Record<string, readonly string[]>> = {
 export const libraries: Readonly<Record<string, readonly string[]>> = {
   flow: [],
   query: ['flow'],
-  'native-histogram': ['query'],
+  'native-histogram': ['query', 'template'],
   template: [],
   probe: [],
   tunnel: ['flow'],

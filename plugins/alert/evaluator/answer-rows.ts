@@ -3,6 +3,7 @@ import { SvcError } from 'svc/sdk';
 
 import type { InstantAnswer, LabelRecord } from '../../metricsdb/contract.ts';
 import { labelKey } from '../label-key.ts';
+import type { Sample } from '../recording/recording.ts';
 import type { Plan, RenderLabels, Rule } from '../rule.ts';
 import { isWorse, type Row } from './instance.ts';
 
@@ -25,7 +26,7 @@ export interface AnswerFrame {
   readonly labelsOf: RenderLabels;
 }
 
-type Series = { readonly labels: LabelRecord; readonly value: number };
+type Series = Pick<Sample, 'labels' | 'value' | 'histogram'>;
 
 /** More series than this of one answer are not looked at. */
 export const mostSeries = 20_000;
@@ -43,14 +44,14 @@ function* reading(answer: InstantAnswer, frame: AnswerFrame, threshold: number |
   const rows = new Map<string, Row>();
   const counts = { series: 0, unscoped: 0, doubles: 0, leftOut: 0 };
   const folds = isFolded(frame.plan);
-  for (const { labels, value } of seriesOf(answer)) {
+  for (const found of seriesOf(answer)) {
     yield;
     counts.series += 1;
     if (counts.series > mostSeries) {
       counts.leftOut += 1;
       continue;
     }
-    const row = rowOf(labels, value, frame, folds);
+    const row = rowOf(found, frame, folds);
     if (row === undefined) {
       counts.unscoped += 1;
       continue;
@@ -76,7 +77,8 @@ function* seriesOf(answer: InstantAnswer): Generator<Series> {
   switch (answer.type) {
     case 'vector':
       for (const [at, labels] of answer.labels.entries()) {
-        yield { labels, value: answer.values[at]! };
+        const histogram = answer.histograms?.[at];
+        yield { labels, value: answer.values[at]!, ...(histogram && { histogram }) };
       }
       return;
     case 'scalar':
@@ -90,15 +92,16 @@ function* seriesOf(answer: InstantAnswer): Generator<Series> {
   }
 }
 
-function rowOf(labels: LabelRecord, value: number, { rule, labelsOf }: AnswerFrame, folds: boolean): Row | undefined {
+function rowOf({ labels, value, histogram }: Series, { rule, labelsOf }: AnswerFrame, folds: boolean): Row | undefined {
   const scopeId = scopeOf(labels, rule);
   if (scopeId === undefined) {
     return undefined;
   }
   const parts = rule.dimensions.map((name) => `:${name}=${labels[name] ?? ''}`);
   const group = `${rule.rule_key}:${rule.scope_type}:${scopeId}${parts.join('')}`;
-  const { own, all } = labelsOf(rule, labels, value);
-  return { key: folds ? group : `${group}|${labelKey(own)}`, group, scopeId, deviceId: labels['device_id'] || null, labels: all, series: labels, value };
+  const { own, all } = labelsOf(rule, labels, value, histogram);
+  const key = folds ? group : `${group}|${labelKey(own)}`;
+  return { key, group, scopeId, deviceId: labels['device_id'] || null, labels: all, series: labels, value, ...(histogram && { histogram }) };
 }
 
 function scopeOf(labels: LabelRecord, { scope_type: type }: Pick<Rule, 'scope_type'>): string | undefined {

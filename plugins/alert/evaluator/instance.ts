@@ -1,3 +1,5 @@
+import type { NativeHistogram } from 'svc/native-histogram';
+
 import type { Plan } from '../rule.ts';
 
 type Words = Readonly<Record<string, string>>;
@@ -15,6 +17,8 @@ export interface Row {
   /** As the store answered it. */
   readonly series: Words;
   readonly value: number;
+  /** Stands for the value in templates; only series of rule tests have one. */
+  readonly histogram?: NativeHistogram;
   /** Of a forecast: seconds until its bound is reached. */
   readonly eta?: number;
 }

@@ -7,7 +7,7 @@ import { answerRows } from '../evaluator/answer-rows.ts';
 import { activeSince, type Instance, type Row } from '../evaluator/instance.ts';
 import { movesOf } from '../evaluator/moves.ts';
 import type { FileRule, RuleGroup } from '../prometheus-file.ts';
-import type { Plan, Rule } from '../rule.ts';
+import type { Plan, RenderLabels, Rule } from '../rule.ts';
 import { type AskForTemplate, TemplateAnswers } from '../template-answers.ts';
 import { compileAnnotation, RuleTexts, type TemplateContext } from '../template.ts';
 
@@ -49,7 +49,7 @@ export class AlertRun {
   }
 
   async step(answer: Extract<InstantAnswer, { type: 'vector' }>, at: number, ask: AskForTemplate): Promise<void> {
-    const labelsOf = (rule: Rule, series: LabelRecord, value: number) => this.#texts.labels(rule, series, value);
+    const labelsOf: RenderLabels = (...asked) => this.#texts.labels(...asked);
     const { rows, doubles } = answerRows(answer, { rule: this.#rule, plan: this.#plan, labelsOf }, undefined);
     if (doubles > 0) {
       throw new SvcError('invalid_argument', 'vector contains metrics with the same labelset after applying alert labels');
@@ -76,9 +76,19 @@ export class AlertRun {
     }
   }
 
-  #annotated({ series, value }: Row, answers: TemplateAnswers, ask: AskForTemplate): Promise<LabelRecord> {
+  #annotated({ series, value, histogram }: Row, answers: TemplateAnswers, ask: AskForTemplate): Promise<LabelRecord> {
     const { name, rule_key, severity, scope_type } = this.#rule;
-    const snapshot = { rule_key, rule_name: name, severity, scope_type, scope_id: 'global', labels: series, value, fired_at: '' };
+    const snapshot = {
+      rule_key,
+      rule_name: name,
+      severity,
+      scope_type,
+      scope_id: 'global',
+      labels: series,
+      value,
+      fired_at: '',
+      ...(histogram && { histogram }),
+    };
     return answers.rendered((query) => this.#texts.annotations(this.#rule, snapshot, query), ask);
   }
 

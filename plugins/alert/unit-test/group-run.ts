@@ -94,5 +94,6 @@ const vectorOf = (samples: readonly Sample[], at: number): Extract<InstantAnswer
   labels: samples.map(({ labels }) => labels),
   times: new Float64Array(samples.length).fill(at),
   values: Float64Array.from(samples, ({ value }) => value),
+  ...(samples.some(({ histogram }) => histogram !== undefined) && { histograms: samples.map(({ histogram }) => histogram) }),
   warnings: [],
 });

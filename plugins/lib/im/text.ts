@@ -2,7 +2,7 @@ const zeroWidth = '\u200b';
 
 /** What a platform would take for a call to people is broken by an invisible character. */
 export const withoutMentions = (text: string): string =>
-  text.replaceAll(/(^|[^\p{L}\p{N}_])@(?=[\p{L}\p{N}_])/gu, `$1@${zeroWidth}`).replaceAll(/<(?=\/?(?:at\b|@|!|#))/gi, `<${zeroWidth}`);
+  text.replaceAll(/(^|[^\p{L}\p{N}])@(?=[\p{L}\p{N}_])/gu, `$1@${zeroWidth}`).replaceAll(/<(?=\/?(?:at\b|@|!|#))/gi, `<${zeroWidth}`);
 
 /** An image would be fetched by whoever reads the message, and tell a stranger so: its words stay, its address goes. */
 export const withoutImages = (text: string): string =>

@@ -7,4 +7,5 @@ export { faultOf, printHistogram, readHistogram } from './notation.ts';
 export * from './reset.ts';
 export * from './series.ts';
 export * from './statistics.ts';
+export { histogramText } from './text.ts';
 export * from './trim.ts';

@@ -1,9 +1,9 @@
-import { bucketsOf, isCustom, type NativeHistogram } from 'svc/native-histogram';
+import { histogramText } from 'svc/native-histogram';
 import { type Labels, labelsKey, withLabel } from 'svc/query';
 
 import { groupingOf } from './grouping.ts';
 import type { Aggregation, StringLiteral } from './ast.ts';
-import { generalFloat, isLabelName, plainFloat, quoted } from './go-text.ts';
+import { isLabelName, plainFloat, quoted } from './go-text.ts';
 import { executionError } from './position.ts';
 import { RowBuilder } from './rows.ts';
 import { type Grid, type Row, type Run } from './run.ts';
@@ -57,17 +57,4 @@ function entryFor(run: Run, counted: Map<string, Counted>, labels: Labels): Coun
   const entry = { labels, steps: new Map<number, number>() };
   counted.set(key, entry);
   return entry;
-}
-
-/** As `count_values` writes a histogram: `{count:3, sum:4.5, [-0.1,0.1]:1, (1,2]:2}`. */
-function histogramText(histogram: NativeHistogram): string {
-  const custom = isCustom(histogram);
-  const { zeroThreshold } = histogram;
-  // With the bounds that buckets have by themselves, even where that of zero reaches into one.
-  const buckets = bucketsOf({ ...histogram, zeroThreshold: 0 }).map(({ lower, upper, count }) => {
-    const [from, to] = lower === upper ? [-zeroThreshold, zeroThreshold] : [lower, upper];
-    const open = custom ? from === -Infinity : from < 0 || lower === upper;
-    return `${open ? '[' : '('}${generalFloat(from)},${generalFloat(to)}${custom || to > 0 || lower === upper ? ']' : ')'}:${generalFloat(count)}`;
-  });
-  return `{${[`count:${generalFloat(histogram.count)}`, `sum:${generalFloat(histogram.sum)}`, ...buckets].join(', ')}}`;
 }

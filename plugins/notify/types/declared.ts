@@ -1,15 +1,15 @@
+import { fitted, markdown } from 'svc/im';
 import { SvcError } from 'svc/sdk';
 import { compileTemplate, templateFunction } from 'svc/template';
 
 import type { ChannelType, DeclaredChannelType, PostedChannelType } from '../contract.ts';
-import { fitted, withLink } from '../plain-text.ts';
 import { jsonHeaders, requireUrl, wrongEndpoint } from './hook-address.ts';
 import { httpVerdict, jsonReply, platformSaid, strange } from './http-verdict.ts';
 
 const functions = new Map([['json', templateFunction(1, 1, ([value]) => JSON.stringify(value ?? ''))]]);
 const limits = { output: 512 * 1024, steps: 50_000 };
 
-/** A kind of channel that a pack describes without code. */
+/** A kind of channel that a pack describes without code. What strangers have written is harmless wherever markdown is read. */
 export function declaredType({
   title,
   secret = 'none',
@@ -32,11 +32,12 @@ export function declaredType({
       }
     },
     render({ title: head, lines, link, severity, kind, delivery_id }, { endpoint, secret: key }) {
-      const text = fitted(withLink(lines, link), mostBytes, link);
+      const most = mostBytes - Buffer.byteLength(link) - 1;
+      const text = [fitted(lines, { most, link, escape: markdown }), ...(link === '' ? [] : [link])].join('\n');
       return {
         url: endpoint,
         headers: { ...jsonHeaders, ...headers },
-        body: template.render({ title: head, text, link, severity, kind, delivery_id, secret: key }),
+        body: template.render({ title: markdown(head), text, link, severity, kind, delivery_id, secret: key }),
       };
     },
     judge(reply, now) {

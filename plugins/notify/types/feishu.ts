@@ -1,7 +1,8 @@
 import { createHmac } from 'node:crypto';
 
+import { fitted, withoutMentions } from 'svc/im';
+
 import type { ChannelMessage, PostedChannelType } from '../contract.ts';
-import { fitted, withoutMentions } from '../plain-text.ts';
 import { jsonHeaders, requireUrl } from './hook-address.ts';
 import { httpVerdict, jsonReply, platformSaid, strange } from './http-verdict.ts';
 
@@ -35,7 +36,7 @@ export const feishu: PostedChannelType = {
           config: { wide_screen_mode: true },
           header: { template: colours[tone], title: plain(withoutMentions(title)) },
           elements: [
-            { tag: 'div', text: plain(fitted(lines, mostBytes, link, withoutMentions)) },
+            { tag: 'div', text: plain(fitted(lines, { most: mostBytes, link, escape: withoutMentions })) },
             ...(link === '' ? [] : [{ tag: 'action', actions: [button, ...second] }]),
           ],
         },

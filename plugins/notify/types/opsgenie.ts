@@ -1,5 +1,7 @@
+import { cutToBytes } from 'svc/im';
+
 import type { ChannelMessage, PostedChannelType } from '../contract.ts';
-import { cutToBytes, withLink } from '../plain-text.ts';
+import { oneLine, withLink } from '../plain-text.ts';
 import { jsonHeaders, requireUrl, wrongEndpoint, wrongSecret } from './hook-address.ts';
 import { httpVerdict, jsonReply, strange } from './http-verdict.ts';
 import { stageOf, trackedDetails, trackingKey } from './pagerduty.ts';
@@ -42,7 +44,10 @@ export const opsgenie: PostedChannelType = {
       details: trackedDetails(message),
       priority: priorities[severity],
       source: 'svc',
-      ...(incident && { entity: cutToBytes(incident.scope_id, 500), tags: [severity, incident.rule_key].map((tag) => cutToBytes(tag, 50)) }),
+      ...(incident && {
+        entity: cutToBytes(oneLine(incident.scope_id, 500), 500),
+        tags: [severity, incident.rule_key].map((tag) => cutToBytes(oneLine(tag, 50), 50)),
+      }),
     };
     return { url: alerts, headers, body: JSON.stringify(body) };
   },

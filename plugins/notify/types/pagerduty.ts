@@ -1,7 +1,9 @@
 import { createHash } from 'node:crypto';
 
+import { cutToBytes } from 'svc/im';
+
 import type { ChannelMessage, PostedChannelType } from '../contract.ts';
-import { cutToBytes } from '../plain-text.ts';
+import { oneLine } from '../plain-text.ts';
 import { isPublic, jsonHeaders, requireUrl, wrongSecret } from './hook-address.ts';
 import { httpVerdict, jsonReply, strange } from './http-verdict.ts';
 
@@ -23,7 +25,7 @@ export function trackedDetails({ incident, facts, steps }: ChannelMessage): Reco
     ...steps.map((step, index) => [`Step ${index + 1}`, step] as const),
     ...Object.entries(incident?.labels ?? {}).map(([name, text]) => [`label ${name}`, text] as const),
   ];
-  return Object.fromEntries(pairs.slice(0, 60).map(([name, text]) => [name.slice(0, 200), cutToBytes(text, 1_000)]));
+  return Object.fromEntries(pairs.slice(0, 60).map(([name, text]) => [oneLine(name, 200), cutToBytes(oneLine(text, 1_000), 1_000)]));
 }
 
 /** What a message asks of a platform that keeps incidents: to open one, to note that somebody has taken it, or to close it. */
@@ -48,10 +50,10 @@ export const pagerduty: PostedChannelType = {
     const frame = { routing_key: secret, event_action: stage, dedup_key: trackingKey(message) };
     const payload = {
       summary: cutToBytes(title, longest.summary),
-      source: incident?.labels['instance'] ?? incident?.scope_id ?? 'svc',
+      source: oneLine(incident?.labels['instance'] || incident?.scope_id || '', 300) || 'svc',
       severity,
       timestamp: incident?.fired_at ?? new Date(now).toISOString(),
-      ...(incident && { component: incident.scope_type, group: incident.rule_key, class: incident.rule_name }),
+      ...(incident && { component: incident.scope_type, group: incident.rule_key, class: oneLine(incident.rule_name, 300) }),
       custom_details: { ...trackedDetails(message), text: cutToBytes(lines.join('\n'), longest.text) },
     };
     const links = [

@@ -1,5 +1,6 @@
+import { fitted, unmarked, withoutMentions } from 'svc/im';
+
 import type { ChannelMessage, PostedChannelType } from '../contract.ts';
-import { fitted, withoutMentions } from '../plain-text.ts';
 import { isPublic, jsonHeaders, requireUrl } from './hook-address.ts';
 import { excerpt, httpVerdict, strange } from './http-verdict.ts';
 
@@ -8,7 +9,10 @@ const mostBytes = 2_900;
 
 const colours: Readonly<Record<ChannelMessage['tone'], string>> = { critical: '#d32f2f', warning: '#f9a825', info: '#1976d2', good: '#388e3c' };
 
-const escaped = (text: string): string => withoutMentions(text).replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+const entities = (text: string): string => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+
+/** A line that begins with a pointed bracket would be a quotation, escaped or not. */
+const escaped = (text: string): string => entities(unmarked(withoutMentions(text)).replaceAll(/^(?=>)/gm, '\u200b'));
 
 /** Incoming webhooks of Slack. */
 export const slack: PostedChannelType = {
@@ -51,9 +55,9 @@ export const slack: PostedChannelType = {
 /** What is known, what to do, and a button that leads on. */
 function blocksOf({ lines, link, act, chart, about, facts, steps, templated, tone }: ChannelMessage, plain: boolean): readonly object[] {
   const isPlain = templated || facts.length === 0;
-  const text = isPlain
-    ? fitted(lines, mostBytes, link, escaped)
-    : fitted([...about, ...facts.map(({ name, text: said }) => `${name}: ${said}`)], mostBytes, link, bold);
+  const fit = (what: readonly string[], escape: (line: string) => string, most = mostBytes): string =>
+    fitted(what, { most, link, escape, escapeLink: entities });
+  const text = isPlain ? fit(lines, escaped) : fit([...about.map(unlike), ...facts.map(({ name, text: said }) => `${name}: ${said}`)], bold);
   const todo = isPlain ? [] : steps.map((step, index) => `${index + 1}. ${step}`);
   const section = (of: string) => ({ type: 'section', text: { type: 'mrkdwn', text: of, verbatim: true } });
   const style = tone === 'critical' ? { style: 'danger' } : tone === 'good' ? { style: 'primary' } : {};
@@ -61,15 +65,20 @@ function blocksOf({ lines, link, act, chart, about, facts, steps, templated, ton
   const buttons = [...(link === '' ? [] : [{ ...button('Open', link), ...style }]), ...(act === undefined ? [] : [button('Acknowledge or silence', act)])];
   return [
     ...(text === '' ? [] : [section(text)]),
-    ...(todo.length === 0 ? [] : [section(`*What to do*\n${fitted(todo, mostBytes - 100, link, escaped)}`)]),
+    ...(todo.length === 0 ? [] : [section(`*What to do*\n${fit(todo, escaped, mostBytes - 100)}`)]),
     ...(plain || chart === undefined || !isPublic(chart.link) ? [] : [{ type: 'image', image_url: chart.link, alt_text: 'the last hour' }]),
     ...(buttons.length === 0 ? [] : [{ type: 'actions', elements: buttons }]),
   ];
 }
 
+const factName = /^[A-Z][a-z ]{1,30}:/;
+
+/** What a rule says of itself is no fact, however it begins. */
+const unlike = (line: string): string => (factName.test(line) ? `\u200b${line}` : line);
+
 /** The name of a fact stands out. */
 function bold(line: string): string {
-  const at = /^[A-Z][a-z ]{1,30}:/.exec(line)?.[0].length ?? 0;
+  const at = factName.exec(line)?.[0].length ?? 0;
   return at === 0 ? escaped(line) : `*${line.slice(0, at)}*${escaped(line.slice(at))}`;
 }
 

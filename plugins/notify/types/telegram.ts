@@ -1,5 +1,7 @@
+import { fitted, withoutMentions } from 'svc/im';
+
 import type { ChannelAddress, ChannelMessage, PostedChannelType } from '../contract.ts';
-import { fitted, withLink, withoutMentions } from '../plain-text.ts';
+import { withLink } from '../plain-text.ts';
 import { isPublic, jsonHeaders, requireUrl, wrongEndpoint, wrongSecret } from './hook-address.ts';
 import { asked, httpVerdict, jsonReply, platformSaid, strange } from './http-verdict.ts';
 
@@ -29,7 +31,8 @@ export const telegram: PostedChannelType = {
   render({ title, lines, link, act, chart, tone }, address, { plain }) {
     const { base, chat, thread } = partsOf(address);
     const head = plain ? withoutMentions(title) : `${signs[tone]} <b>${escaped(title)}</b>`;
-    const rest = fitted(withLink(lines, link), mostBytes - Buffer.byteLength(head) - 1, link, plain ? withoutMentions : escaped);
+    const escape = plain ? withoutMentions : escaped;
+    const rest = fitted(withLink(lines, link), { most: mostBytes - Buffer.byteLength(head) - 1, link, escape, escapeLink: escape });
     // Buttons may lead to public names only; another link stands in the text.
     const buttons = [['Open', link] as const, ['Acknowledge or silence', act ?? ''] as const].filter(([, url]) => isPublic(url));
     // The platform fetches it by itself, and leaves it out where it cannot.

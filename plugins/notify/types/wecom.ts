@@ -1,10 +1,14 @@
+import { createHash } from 'node:crypto';
+
+import { fitted, markdown } from 'svc/im';
+
 import type { ChannelMessage, PostedChannelType } from '../contract.ts';
-import { fitted, markdown } from '../plain-text.ts';
 import { jsonHeaders, requireUrl, wrongEndpoint } from './hook-address.ts';
 import { errcodeVerdict, type ErrorCodes } from './http-verdict.ts';
 
-/** Markdown has 4,096 bytes at most, with the title and the link. */
-const mostBytes = 2_500;
+/** Of all of it; the platform takes 4,096. */
+const mostBytes = 4_000;
+const mostTitle = 900;
 
 /** The platform knows three colours. */
 const colours: Readonly<Record<ChannelMessage['tone'], string>> = { critical: 'warning', warning: 'warning', info: 'comment', good: 'info' };
@@ -21,16 +25,25 @@ export const wecom: PostedChannelType = {
     }
   },
   render({ title, lines, link, act, tone }, { endpoint }) {
-    const head = `**<font color="${colours[tone]}">${markdown(title)}</font>**`;
-    const content = [
-      head,
-      fitted(lines, mostBytes, link, (line) => `> ${markdown(line)}`),
-      ...(link === '' ? [] : [`[Open](${link})`]),
-      ...(act === undefined ? [] : [`[Acknowledge or silence](${act})`]),
-    ].join('\n');
+    const head = `**<font color="${colours[tone]}">${fitted([title], { most: mostTitle, link: '', escape: markdown })}</font>**`;
+    const links = [...(link === '' ? [] : [`[Open](${link})`]), ...(act === undefined ? [] : [`[Acknowledge or silence](${act})`])];
+    const most = mostBytes - Buffer.byteLength([head, ...links].join('\n'));
+    const content = [head, fitted(lines, { most, link, escape: (line) => `> ${markdown(line)}` }), ...links].join('\n');
     return { url: endpoint, headers: jsonHeaders, body: JSON.stringify({ msgtype: 'markdown', markdown: { content } }) };
   },
   judge: (reply, now) => errcodeVerdict(reply, now, codes),
+  /** Pictures are messages of their own: at most 2 MB, of which ours has a few kilobytes. */
+  enclosure({ chart }, { endpoint }) {
+    const picture = chart?.png();
+    const md5 = (bytes: Uint8Array): string => createHash('md5').update(bytes).digest('hex');
+    return (
+      picture && {
+        url: endpoint,
+        headers: jsonHeaders,
+        body: JSON.stringify({ msgtype: 'image', image: { base64: Buffer.from(picture).toString('base64'), md5: md5(picture) } }),
+      }
+    );
+  },
 };
 
 const example = 'https://qyapi.weixin.qq.com/cgi-bin/webhook/send?key=…';

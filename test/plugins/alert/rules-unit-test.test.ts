@@ -116,6 +116,16 @@ test('series of native histograms are read, recorded, alerted on and expected', 
           { record: 'job:latency:rate5m', expr: 'sum by (job) (rate(latency[5m]))' },
           { alert: 'Slow', expr: 'histogram_quantile(0.5, job:latency:rate5m) > 1', annotations: { summary: 'half takes {{ $value | printf "%.2f" }} s' } },
           { alert: 'Seen', expr: 'latency{instance="2"}' },
+          {
+            alert: 'Spread',
+            expr: 'latency{instance="1"}',
+            labels: { first: '{{ $value }}' },
+            annotations: {
+              summary: 'as {{ .Value }} {{ printf "%s %v" $value $value }}',
+              known: '{{ if $value }}yes{{ end }}',
+              number: '{{ $value | humanize }}',
+            },
+          },
         ],
       },
     ],
@@ -127,6 +137,8 @@ test('series of native histograms are read, recorded, alerted on and expected', 
   ];
   const query = (expr: string, at: string, ...samples: readonly object[]) => ({ expr, eval_time: at, exp_samples: samples });
   const rate = '{{sum:0.1 count:0.06666666666666667 counter_reset_hint:gauge buckets:[0.016666666666666666 0.03333333333333333 0.016666666666666666]}}';
+  const spread = '{count:4, sum:6, (0.5,1]:1, (1,2]:2, (2,4]:1}';
+  const noNumber = '<error expanding template: template:1:13: error calling humanize: "{count:4, sum:6, (0.5,1]:1, (1,2]:2, (2," is not a number>';
   const test = (expected: readonly object[]) => ({
     rule_files: ['a.yaml'],
     evaluation_interval: '1m',
@@ -136,6 +148,15 @@ test('series of native histograms are read, recorded, alerted on and expected', 
         input_series: input,
         alert_rule_test: [
           { eval_time: '4m', alertname: 'Slow', exp_alerts: [{ exp_labels: { job: 'a' }, exp_annotations: { summary: 'half takes 1.41 s' } }] },
+          {
+            ...{ eval_time: '0m', alertname: 'Spread' },
+            exp_alerts: [
+              {
+                exp_labels: { job: 'a', instance: '1', first: spread },
+                exp_annotations: { summary: `as ${spread} ${spread} ${spread}`, known: 'yes', number: noNumber },
+              },
+            ],
+          },
           { eval_time: '4m', alertname: 'Seen', exp_alerts: [] },
           { eval_time: '6m', alertname: 'Seen', exp_alerts: [{ exp_labels: { job: 'a', instance: '2' } }] },
         ],

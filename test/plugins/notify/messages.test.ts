@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
@@ -84,6 +85,14 @@ async function bodyOf(type: string, message: ChannelMessage): Promise<unknown> {
   return { ...mail, ...(picture && { picture: 'docs/messages/chart.png' }) };
 }
 
+/** What goes after a message by itself; the bytes are those of the picture beside it. */
+function enclosureOf(type: string, message: ChannelMessage): object | undefined {
+  const { body } = shippedTypes[type]?.enclosure?.(message, addresses[type]!) ?? {};
+  const bytes = Buffer.from(message.chart?.png() ?? []);
+  const known = body?.replace(bytes.toString('base64'), 'of docs/messages/chart.png').replace(createHash('md5').update(bytes).digest('hex'), 'of its bytes');
+  return known === undefined ? undefined : JSON.parse(known);
+}
+
 /** What a person who is woken asks, and where in the text it is answered. */
 const questions: Readonly<Record<string, RegExp>> = {
   what: /\[FIRING\] critical: \/var of db-3 is 97 % full/,
@@ -126,7 +135,8 @@ for (const type of [...Object.keys(shippedTypes), 'email']) {
     // Of a burning incident, there is where it is acted on; of one that is over there is nothing to do.
     assert.match(said, /https:\/\/svc\.example\.org\/ui\/incidents\/7/);
     assert.doesNotMatch(JSON.stringify(told), /ui\/incidents\/7/);
-    const text = Object.entries(bodies).map(([what, body]) => `${what}\n${JSON.stringify(body, undefined, 2)}\n`);
+    const picture = enclosureOf(type, messageOf('firing'));
+    const text = Object.entries({ ...bodies, ...(picture && { picture }) }).map(([what, body]) => `${what}\n${JSON.stringify(body, undefined, 2)}\n`);
     assert.equal(text.join('\n'), shown(`${type}.txt`, text.join('\n')).toString('utf8'), `docs/messages/${type}.txt shows another message`);
   });
 }

@@ -16,6 +16,7 @@ import { type ChannelTypeRegistry, shippedTypes } from '../../../plugins/notify/
 import { Channels } from '../../../plugins/notify/channels.ts';
 import type { Background, ChannelType, Notice, NoticeIncident, NoticeSource, Outcome } from '../../../plugins/notify/contract.ts';
 import { Dispatcher } from '../../../plugins/notify/dispatcher.ts';
+import { Heirs } from '../../../plugins/notify/heirs.ts';
 import { Knowledge } from '../../../plugins/notify/knowledge.ts';
 import type { LinkOf } from '../../../plugins/notify/message.ts';
 import { OutcomePublisher } from '../../../plugins/notify/outcome-publisher.ts';
@@ -26,7 +27,7 @@ import { openIn } from '../../storage/folder.ts';
 
 export const migrations = loadMigrations(fileURLToPath(new URL('../../../plugins/notify/migrations', import.meta.url)));
 
-export const types: ChannelTypeRegistry = {
+export const shipped: ChannelTypeRegistry = {
   find: (id) => (Object.hasOwn(shippedTypes, id) ? shippedTypes[id] : undefined),
   named(name) {
     const found = Object.entries<ChannelType>(shippedTypes).find(([id, { aliases }]) => id === name || aliases?.includes(name));
@@ -71,6 +72,8 @@ export interface OfficeOptions {
   readonly random?: () => number;
   /** Whether incidents are investigated; how far that is stands in `looked`. */
   readonly investigates?: boolean;
+  /** Instead of those that ship. */
+  readonly types?: ChannelTypeRegistry;
 }
 
 let offices = 0;
@@ -82,6 +85,7 @@ export const atOnce = { group_by: ['...'], group_wait: '0s', group_interval: '0s
 export async function openOffice(t: Pick<TestContext, 'after'>, options: OfficeOptions = {}) {
   const dataDir = options.dataDir ?? mkdtempSync(join(tmpdir(), 'svc-notify-'));
   const clock = options.clock ?? testClock();
+  const types = options.types ?? shipped;
   const storage: Storage = await openIn(dataDir);
   await storage.migrate('notify', migrations);
   await storage.declareSealed('notify', [
@@ -151,7 +155,13 @@ export async function openOffice(t: Pick<TestContext, 'after'>, options: OfficeO
     });
   const sender = makeSender('g1', stop.signal);
   const publisher = new OutcomePublisher({ tables, source, clock, log, announce: (outcome) => void announced.push(outcome) });
-  const channels = new Channels({ tables, types, addresses, settings, source, clock, ids, addressChanged: (id) => sender.addressChanged(id) });
+  const dispatcher = new Dispatcher({ tables, clock, ids, types });
+  const heirs = new Heirs({ tables, source, dispatcher });
+  const channels = new Channels({
+    ...{ tables, types, addresses, settings, source, clock, ids },
+    addressChanged: (id) => sender.addressChanged(id),
+    created: (id, name) => heirs.tell(id, name),
+  });
   let closed = false;
   const close = async (): Promise<void> => {
     if (!closed) {
@@ -195,7 +205,7 @@ export async function openOffice(t: Pick<TestContext, 'after'>, options: OfficeO
       addresses,
       source,
     },
-    dispatcher: new Dispatcher({ tables, clock, ids, types }),
+    dispatcher,
     /** While down, outcomes wait. */
     setSource: (up: boolean) => void (sourceUp = up),
     refuse: (when: ((outcome: Outcome) => boolean) | undefined) => void (state.refuse = when),

@@ -134,7 +134,9 @@ describe('every platform', () => {
       ['answers with five megabytes', 'huge', /the answer is larger than/],
       ['is not there', { status: 404, body: 'gone' }, /answered 404/],
     ];
-    for (const [what, quirk, ends] of quirks) {
+    // To a program the status has said that it was taken.
+    const unread = ['is slow', 'resets in the middle of its answer', 'answers with five megabytes'];
+    for (const [what, quirk, ends] of quirks.filter(([named]) => kind.type !== 'webhook' || !unread.includes(named))) {
       test(`${kind.type} ${what}: ${ends === 'again' ? 'it is told again' : `it is tried again only ${what.includes('megabytes') ? 'never' : 'much later'}`}`, async (t) => {
         const { office, platform, id } = await meet(t, kind);
         platform.next(quirk);
@@ -239,7 +241,7 @@ describe('platforms that answer 200 and mean no', () => {
   ] as const) {
     test(`${type} is too busy (${JSON.stringify(body)}): nothing goes there for ${waitMs / 1000} s`, async (t) => {
       const { office, platform, outcome } = await asked(t, type, json(body));
-      assert.equal(outcome, undefined);
+      assert.equal(outcome?.result, waitMs > 60_000 ? 'delayed' : undefined);
       office.clock.advance(waitMs - 1);
       await office.turn();
       assert.equal(platform.requests.length, 1);

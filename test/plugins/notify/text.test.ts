@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
 import fc from 'fast-check';
+import { cutToBytes, fitted, markdown, unmarked, withoutMentions } from 'svc/im';
 
 import { checkTemplate, renderTemplate } from '../../../plugins/notify/channel-template.ts';
-import { cutToBytes, fitted, withoutMentions } from '../../../plugins/notify/plain-text.ts';
 import { waitFor } from '../../../plugins/notify/send-schedule.ts';
 import { dingtalkSign } from '../../../plugins/notify/types/dingtalk.ts';
 import { feishuSign } from '../../../plugins/notify/types/feishu.ts';
@@ -24,7 +24,7 @@ test('a text that is too long is cut by bytes between two characters, and leads 
   const anyText = fc.string({ unit: 'binary', maxLength: 300 });
   fc.assert(
     fc.property(fc.array(anyText, { maxLength: 12 }), fc.integer({ min: 60, max: 2_000 }), (lines, most) => {
-      const text = fitted(lines, most, 'https://svc.example/1', html);
+      const text = fitted(lines, { most, link: 'https://svc.example/1', escape: html });
       assert.ok(Buffer.byteLength(text) <= most);
       assert.doesNotMatch(text, /&(?!amp;|lt;|gt;)/, 'no escape is cut in two');
       if (Buffer.byteLength(lines.map(html).join('\n')) > most) {
@@ -36,7 +36,7 @@ test('a text that is too long is cut by bytes between two characters, and leads 
   );
   fc.assert(
     fc.property(fc.string({ unit: 'grapheme', maxLength: 200 }), fc.integer({ min: 0, max: 400 }), (text, most) => {
-      const cut = cutToBytes(text, most);
+      const cut = cutToBytes(text, most, '');
       assert.ok(Buffer.byteLength(cut) <= most && text.startsWith(cut));
       assert.ok(!cut.includes('\ufffd') || text.includes('\ufffd'));
     }),
@@ -51,6 +51,29 @@ test('nobody is called by a label: mentions are broken, addresses and prices are
   for (const harmless of ['ann@example.org', 'load @ 5', 'a < b', 'status <400']) {
     assert.equal(withoutMentions(harmless), harmless);
   }
+});
+
+test('a long line takes no room from short ones, which stand whole', () => {
+  const lines = ['漢'.repeat(2_000), 'Host: db-3 (10.0.0.7)', `Labels: ${'x'.repeat(3_000)}`, 'Value: 97'];
+  const text = fitted(lines, { most: 2_000, link: 'https://svc.example/1' });
+  assert.ok(Buffer.byteLength(text) <= 2_000 && Buffer.byteLength(text) > 1_900);
+  for (const line of ['Host: db-3 (10.0.0.7)', 'Value: 97', '… full: https://svc.example/1']) {
+    assert.ok(text.split('\n').includes(line), line);
+  }
+});
+
+test('no mark of markdown is left that formats; names and addresses lead where they led', () => {
+  for (const name of ['node_cpu_seconds_total', 'a * b', '5 - 3', 'x#1', 'https://svc.example/a_b-c/d', 'C:\\temp', 'a.b:9100', '{"a": [1]}']) {
+    assert.equal(markdown(name), name);
+  }
+  assert.equal(unmarked('*a* __b__ ~~c~~ `d` _e'), '＊a＊ ＿＿b＿＿ ～～c～～ ｀d｀ ＿e');
+  assert.equal(unmarked('see https://x.example/_a_/*b* now'), 'see https://x.example/%5Fa%5F/%2Ab%2A now');
+  fc.assert(
+    fc.property(fc.string({ unit: fc.constantFrom('*', '_', '`', '~', '[', ']', '(', ')', '<', '>', '#', ' ', 'a', '\n', '!', ':') }), (text) => {
+      const shown = markdown(text);
+      assert.doesNotMatch(shown, /[<>`]|\]\(|\*\S[^]*\S\*|\b_\S|(?:^|\n)[#*]/);
+    }),
+  );
 });
 
 test('no window ever holds more than its limit, however messages come', () => {

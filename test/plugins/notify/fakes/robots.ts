@@ -1,4 +1,4 @@
-import { createHmac } from 'node:crypto';
+import { createHash, createHmac } from 'node:crypto';
 import type { TestContext } from 'node:test';
 
 import { isJson, json, only, type Platform, startPlatform } from './platform.ts';
@@ -66,7 +66,18 @@ export const startWecom = (t: Pick<TestContext, 'after'>, clock: { now(): number
     if (request.url.pathname !== '/cgi-bin/webhook/send' || request.url.searchParams.get('key') !== 's3cr3t-wecom-key') {
       return refused(93000, 'invalid webhook url');
     }
-    const { msgtype, markdown } = request.body ?? {};
+    const { msgtype, markdown, image } = request.body ?? {};
+    if (isJson(request) && msgtype === 'image' && only(request.body, 'msgtype', 'image') && only(image, 'base64', 'md5')) {
+      const bytes = Buffer.from(image.base64, 'base64');
+      const isPicture = bytes.subarray(1, 4).toString('latin1') === 'PNG' && bytes.toString('base64') === image.base64;
+      if (!isPicture || bytes.length > 2 * 1024 * 1024) {
+        return refused(40009, 'invalid image size');
+      }
+      if (createHash('md5').update(bytes).digest('hex') !== image.md5) {
+        return refused(301019, 'media file md5 not match');
+      }
+      return open() ? taken : refused(45009, 'api freq out of limit');
+    }
     if (!isJson(request) || !only(request.body, 'msgtype', 'markdown') || msgtype !== 'markdown' || !only(markdown, 'content')) {
       return refused(40008, 'invalid message type');
     }

@@ -1,0 +1,52 @@
+import { sql } from 'kysely';
+import type { Handle, Tables } from 'svc/sdk';
+
+import type { Notice, NoticeDispatcher, NoticeSource } from './contract.ts';
+import type { NotifyTables } from './tables.ts';
+
+export interface HeirsParts {
+  readonly tables: Tables<NotifyTables>;
+  readonly source: Handle<NoticeSource>;
+  readonly dispatcher: Pick<NoticeDispatcher, 'accept'>;
+}
+
+/** More is not looked for: who had so many waiting is told by the next of them. */
+const most = 500;
+
+/** A channel that is made anew under its old name gets what the one before it was never sent and what still burns. */
+export class Heirs {
+  readonly #parts: HeirsParts;
+
+  constructor(parts: HeirsParts) {
+    this.#parts = parts;
+  }
+
+  async tell(channel: number, name: string): Promise<void> {
+    const { source, dispatcher } = this.#parts;
+    const unsent = new Map((await this.#unsentOf(name)).map(({ incident_id: id, fire_seq: seq }) => [id, seq]));
+    if (unsent.size === 0 || !source.available) {
+      return;
+    }
+    const burning = await source.get().burning([...unsent.keys()]);
+    await dispatcher.accept(
+      ...burning.map((incident): Notice => {
+        const seq = unsent.get(incident.id)!;
+        return { id: `heir-${channel}-${incident.id}-${seq}`, kind: 'firing', fire_seq: seq, incident, pins: [channel] };
+      }),
+    );
+  }
+
+  /** The last firings for a channel of that name that is gone, which it did not get. */
+  async #unsentOf(name: string): Promise<readonly { readonly incident_id: number; readonly fire_seq: number }[]> {
+    const { rows } = await sql<{ incident_id: number; fire_seq: number }>`
+      select distinct d.incident_id, d.fire_seq from notify_deliveries d
+      where d.kind = 'firing' and d.got = 0 and d.channel_name = ${name} and d.state in ('failed', 'queued')
+        and not exists (select 1 from notify_channels c where c.id = d.channel_id)
+        and not exists (
+          select 1 from notify_notices n
+          where n.incident_id = d.incident_id and (n.fire_seq > d.fire_seq or (n.fire_seq = d.fire_seq and n.kind = 'resolved')))
+      order by d.seq desc limit ${most}
+    `.execute(this.#parts.tables.read);
+    return rows;
+  }
+}

@@ -1,0 +1,59 @@
+import { type RawBuilder, sql } from 'kysely';
+import { type Clock, type Tables, timestamp } from 'svc/sdk';
+
+import { ChannelStore } from './channel-store.ts';
+import { isQueued } from './delivery-conditions.ts';
+import { mostPatienceMs } from './retries.ts';
+import type { NotifyTables } from './tables.ts';
+import { divert } from './try-end.ts';
+
+export interface HeldUpParts {
+  readonly tables: Tables<NotifyTables>;
+  readonly clock: Clock;
+  /** After what this channel was to be sent has been queued for the one that stands in. */
+  readonly diverted: (channel: number) => void;
+}
+
+const lookEveryMs = 5_000;
+
+/** What waits untried while a platform has asked one channel for long patience. */
+export class HeldUp {
+  readonly #channel: number;
+  readonly #parts: HeldUpParts;
+  #lookAt = -Infinity;
+
+  constructor(channel: number, parts: HeldUpParts) {
+    this.#channel = channel;
+    this.#parts = parts;
+  }
+
+  /** What is due then is late: people are told of it, and the channel that stands in is sent it. */
+  async tell(blockedMs: number): Promise<void> {
+    const { tables, clock, diverted } = this.#parts;
+    const now = clock.now();
+    if (blockedMs <= mostPatienceMs || clock.monotonic() < this.#lookAt) {
+      return;
+    }
+    this.#lookAt = clock.monotonic() + lookEveryMs;
+    const isLate = this.#isLate(now);
+    if ((await tables.read.selectFrom('notify_deliveries').select('seq').where(isLate).limit(1).executeTakeFirst()) === undefined) {
+      return;
+    }
+    const error = `the platform takes nothing before ${timestamp(now + Math.round(blockedMs))}`;
+    const to = await tables.write(async (tx) => {
+      await tx.updateTable('notify_deliveries').set({ delayed_at: now, error }).where(isLate).execute();
+      const fallback = (await new ChannelStore(tx).find(this.#channel))?.fallback_channel_id ?? null;
+      if (fallback !== null) {
+        await divert(tx, { from: this.#channel, to: fallback, what: sql<boolean>`late.delayed_at is not null` }, now);
+      }
+      return fallback;
+    });
+    if (to !== null) {
+      diverted(to);
+    }
+  }
+
+  #isLate(now: number): RawBuilder<boolean> {
+    return sql<boolean>`channel_id = ${this.#channel} and ${isQueued} and delayed_at is null and due_at <= ${now} and kind not in ('digest', 'test')`;
+  }
+}
