@@ -7,8 +7,9 @@ import { type Shown, shownChannel } from './channel.ts';
 import { ChannelStore, type ChannelWithState } from './channel-store.ts';
 import { checkTemplate } from './channel-template.ts';
 import type { ChannelTypeRegistry } from './channel-types.ts';
-import type { ChannelAddress, ChannelType, NoticeSource } from './contract.ts';
+import type { ChannelAddress, ChannelType, NoticeDispatcher, NoticeSource } from './contract.ts';
 import { DeliveryStore } from './delivery-store.ts';
+import { Heirs } from './heirs.ts';
 import type { Draft } from './schema.ts';
 import { addressOfSetting } from './settings-channels.ts';
 import type { NotifyTables } from './tables.ts';
@@ -26,8 +27,8 @@ export interface ChannelsParts {
   readonly ids: Ids;
   /** After a channel got another address. */
   readonly addressChanged?: (id: number) => void;
-  /** After there is a channel more. */
-  readonly created?: (id: number, name: string) => Promise<void>;
+  /** Takes what a channel is told that another one of its name was never sent. */
+  readonly dispatcher: Pick<NoticeDispatcher, 'accept'>;
   readonly mostChannels?: number;
 }
 
@@ -52,7 +53,7 @@ export class Channels {
 
   async create(call: ChangeCall, draft: Draft): Promise<Shown> {
     const shown = await this.#insert(call, draft);
-    await this.#parts.created?.(shown.id, shown.name);
+    await new Heirs(this.#parts).tell(shown.id, shown.name);
     return shown;
   }
 

@@ -10,7 +10,6 @@ import { Channels } from './channels.ts';
 import { ChannelTypes, NoticeDispatcher, NoticeSource, NotificationFinished } from './contract.ts';
 import { Deliveries } from './deliveries.ts';
 import { Dispatcher } from './dispatcher.ts';
-import { Heirs } from './heirs.ts';
 import { type Findings, Knowledge } from './knowledge.ts';
 import { Lookout } from './lookout.ts';
 import type { LinkOf } from './message.ts';
@@ -72,13 +71,7 @@ export default definePlugin({
       outcomes,
     });
     const dispatcher = new Dispatcher({ tables, clock, ids, types });
-    const heirs = new Heirs({ tables, source, dispatcher });
-    const channels = new Channels({
-      ...{ tables, types, addresses, settings, source, clock, ids },
-      addressChanged: (id) => sender.addressChanged(id),
-      created: (id, name) => heirs.tell(id, name),
-    });
-
+    const channels = new Channels({ tables, types, addresses, settings, source, clock, ids, dispatcher, addressChanged: (id) => sender.addressChanged(id) });
     ctx.services.provide(NoticeDispatcher, () => dispatcher);
     const deliveries = new Deliveries({ tables, clock, ids, hurried: (id) => sender.hurried(id) });
     const pages = new Pages({ tables, links, knowledge, linkOf, clock });

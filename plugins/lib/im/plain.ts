@@ -4,7 +4,7 @@ const zeroWidth = '\u200b';
 
 /** Runs of what platforms read as emphasis or code, where they would. */
 const marks = /`+|(?<=\S)[*~]+|[*~]+(?=\S)|(?<![\p{L}\p{N}])_+|_+(?![\p{L}\p{N}])/gu;
-const marksAndAddresses = new RegExp(`https?://[^\\s<>]+|${marks.source}`, 'gu');
+const marksAndAddresses = /https?:\/\/[^\s<>]+|`+|(?<=\S)[*~]+|[*~]+(?=\S)|(?<![\p{L}\p{N}])_+|_+(?![\p{L}\p{N}])/gu;
 const lookAlikes: Readonly<Record<string, string>> = { '`': '｀', '*': '＊', '~': '～', _: '＿' };
 
 /** Text that is neither bold nor code: marks become letters that look like them, and in addresses what leads to the same place. */

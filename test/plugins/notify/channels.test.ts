@@ -368,7 +368,7 @@ test('a reload in the middle of a delivery loses nothing, and the room leaves no
   useNoLeaks(t, house);
   const platform = await startReceiver(t);
   await create({ channel_type: 'webhook', endpoint: platform.url });
-  platform.next('slow');
+  platform.next('silent');
   await dispatcher.accept(noticeOf(1));
   await until('it is being sent', () => platform.requests.length === 1);
   await house.reload('notify');

@@ -292,7 +292,7 @@ test('a firing that may have arrived is followed by its resolve, but is not repe
   const office = await openOffice(t, { timeoutMs: 200 });
   const platform = await startReceiver(t);
   await office.channel({ channel_type: 'webhook', endpoint: platform.url });
-  platform.next('reset');
+  platform.next('hang up');
   await office.dispatcher.accept(noticeOf(1));
   await office.turn();
   await office.dispatcher.accept(noticeOf(1, 'resolved'));
@@ -403,7 +403,7 @@ test('what another generation of this process is sending is left to it for as lo
   await office.dispatcher.accept(noticeOf(1));
   const stop = new AbortController();
   const before = office.makeSender('g0', stop.signal);
-  platform.next('slow');
+  platform.next('silent');
   await before.sendDue();
   while (platform.requests.length === 0) {
     await new Promise((resolve) => setTimeout(resolve, 2));

@@ -16,7 +16,6 @@ import { type ChannelTypeRegistry, shippedTypes } from '../../../plugins/notify/
 import { Channels } from '../../../plugins/notify/channels.ts';
 import type { Background, ChannelType, Notice, NoticeIncident, NoticeSource, Outcome } from '../../../plugins/notify/contract.ts';
 import { Dispatcher } from '../../../plugins/notify/dispatcher.ts';
-import { Heirs } from '../../../plugins/notify/heirs.ts';
 import { Knowledge } from '../../../plugins/notify/knowledge.ts';
 import type { LinkOf } from '../../../plugins/notify/message.ts';
 import { OutcomePublisher } from '../../../plugins/notify/outcome-publisher.ts';
@@ -156,12 +155,8 @@ export async function openOffice(t: Pick<TestContext, 'after'>, options: OfficeO
   const sender = makeSender('g1', stop.signal);
   const publisher = new OutcomePublisher({ tables, source, clock, log, announce: (outcome) => void announced.push(outcome) });
   const dispatcher = new Dispatcher({ tables, clock, ids, types });
-  const heirs = new Heirs({ tables, source, dispatcher });
-  const channels = new Channels({
-    ...{ tables, types, addresses, settings, source, clock, ids },
-    addressChanged: (id) => sender.addressChanged(id),
-    created: (id, name) => heirs.tell(id, name),
-  });
+  const addressChanged = (id: number): void => sender.addressChanged(id);
+  const channels = new Channels({ tables, types, addresses, settings, source, clock, ids, dispatcher, addressChanged });
   let closed = false;
   const close = async (): Promise<void> => {
     if (!closed) {

@@ -19,7 +19,7 @@ export interface Reply {
 }
 
 /** What a platform does now and then instead of answering. */
-export type Quirk = Reply | 'slow' | 'reset' | 'redirect' | 'huge' | 'hang up';
+export type Quirk = Reply | 'slow' | 'silent' | 'reset' | 'redirect' | 'huge' | 'hang up';
 
 export interface Platform {
   readonly url: string;
@@ -80,6 +80,8 @@ function behave(quirk: Quirk, req: IncomingMessage, res: ServerResponse): void {
     case 'slow':
       res.writeHead(200, { 'content-type': 'application/json' });
       res.write('{');
+      return;
+    case 'silent':
       return;
     case 'reset':
       res.writeHead(200, { 'content-length': '1000' });
