@@ -1,6 +1,7 @@
 // `npm run build [-- --out <file>]`: the whole product as one executable file, for the machine it is built on, and beside it
 // `<file>.cdx.json`, which says what it is made of. With `--sign <key file>` also `<file>.sha256` and `<file>.sig`, and the file carries the
-// public key, by which it knows the versions after it; `--release-key <key>` names that key where another machine signs.
+// public key, by which it knows the versions after it: that of config/release-key, which `--release-key <key>` stands for.
+import { readFileSync } from 'node:fs';
 import { mkdir, mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -26,7 +27,12 @@ try {
   });
   const out = resolve(values.out);
   const keyFile = values.sign === undefined ? undefined : resolve(values.sign);
-  const releaseKey = values['release-key'] ?? (keyFile === undefined ? undefined : signRelease('', keyFile).public_key);
+  const signing = keyFile === undefined ? undefined : signRelease('', keyFile).public_key;
+  const releaseKey = values['release-key'] ?? committedKey() ?? signing;
+  // Named by hand it is the next one, which a version that is signed with the old one brings.
+  if (values['release-key'] === undefined && signing !== undefined && signing !== releaseKey) {
+    throw new Error(`${keyFile} signs as ${signing}, and this build carries ${releaseKey}: put the former into config/release-key, or sign with the other`);
+  }
   await withProgress(`Building ${out}`, () => buildBinary(out, releaseKey));
   if (keyFile !== undefined) {
     const { sha256 } = await fingerprint(out);
@@ -39,6 +45,12 @@ try {
 } catch (error) {
   process.stderr.write(`npm run build: ${messageOf(error)}\n`);
   process.exitCode = 1;
+}
+
+/** Of this checkout; undefined while nobody has put one there. */
+function committedKey(): string | undefined {
+  const lines = readFileSync(join(root, 'config/release-key'), 'utf8').split('\n');
+  return lines.map((line) => line.trim()).find((line) => line !== '' && !line.startsWith('#'));
 }
 
 async function buildBinary(out: string, releaseKey: string | undefined): Promise<void> {

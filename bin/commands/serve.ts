@@ -1,4 +1,5 @@
-import type { BootOptions } from '../../core/boot/index.ts';
+import type { BootOptions, Environment, RunningCore } from '../../core/boot/index.ts';
+import { clientOf } from '../cli/api-client.ts';
 import { serve } from '../serve/serve.ts';
 import { AutomaticBackups } from '../backup/automatic-backups.ts';
 import { finishRestore } from '../backup/swap.ts';
@@ -26,7 +27,22 @@ export const command: Command = {
         return new AutomaticBackups(dataDir, product);
       },
     };
-    const code = await serve(options, (dataDir) => trial.ready(dataDir));
+    const code = await serve(options, (running) => {
+      trial.ready(running.dataDir);
+      followFiles(running, options.environment);
+    });
     return { data: undefined, text: () => '', code: code as ExitCode };
   },
 };
+
+/** Files for git that svc is brought in line with, where config.folder names them. */
+function followFiles({ dataDir, url, operatorToken, parts: { settings, logs } }: RunningCore, environment: Environment): void {
+  const folder = settings.get<string>('config.folder');
+  if (folder === '') {
+    return;
+  }
+  const log = logs.logger('config-files');
+  const client = () => clientOf({ url, token: operatorToken });
+  const say = (line: string, isTrouble: boolean): void => (isTrouble ? log.warn({ event: 'config.not_applied' }, line) : log.info({ event: 'config.applied' }, line));
+  void import('../config-files/watched-folder.ts').then(({ WatchedFolder }) => new WatchedFolder({ folder, dataDir, environment, client, say }).start());
+}

@@ -13,7 +13,7 @@ import { fetchVersion } from '../update/fetch.ts';
 import { besides, readPreviousCard, readRecord } from '../update/record.ts';
 import { rehearse } from '../update/rehearsal.ts';
 import { assertSigned, keepKey, trustedKey } from '../update/release-key.ts';
-import { backUp, discardNext, type Outcome, replace, type Tried, tryVersion, type Update, versionOf } from '../update/replace.ts';
+import { backUp, discardNext, type Outcome, replace, type Tried, releaseKeyOf, tryVersion, type Update, versionOf } from '../update/replace.ts';
 import { keeperOf, serviceData } from '../update/service.ts';
 import { backupBefore, beginTrial, changedTables } from '../update/trial.ts';
 import { withUpdateLock } from '../update/lock.ts';
@@ -93,11 +93,13 @@ async function goOn(call: Call, update: Update): Promise<Result> {
     if (call.has('check')) {
       return { data: { ...tried, sha256, signed: signature !== undefined && key !== undefined }, text: () => shown(tried) };
     }
-    if (key !== undefined) {
-      keepKey(keptIn, key);
-    }
     const backup = await withProgress('Backing up', async () => backUp(program, dataDir));
-    return told(await replace(update, tried), tried, backup);
+    const nextKey = releaseKeyOf(next, dataDir);
+    const outcome = await replace(update, tried);
+    if (key !== undefined && !('takenBack' in outcome)) {
+      keepKey(keptIn, key, call.has('unsigned') ? undefined : nextKey);
+    }
+    return told(outcome, tried, backup);
   } finally {
     discardNext(program);
   }

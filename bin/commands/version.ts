@@ -2,6 +2,7 @@ import { isSea } from 'node:sea';
 
 import type { Command } from '../cli/command.ts';
 import { version } from '../product.ts';
+import { builtInKey } from '../update/release-key.ts';
 
 export const command: Command = {
   operands: [],
@@ -10,9 +11,10 @@ export const command: Command = {
   example: 'svc version --json',
 
   async run() {
+    const releaseKey = await builtInKey();
     const platform = `${process.platform}-${process.arch}`;
     return {
-      data: { version, node: process.version, platform, packaging: isSea() ? 'binary' : 'source' },
+      data: { version, node: process.version, platform, packaging: isSea() ? 'binary' : 'source', ...(releaseKey !== undefined && { release_key: releaseKey }) },
       text: () => `svc ${version} (${isSea() ? 'single binary' : 'from source'}, node ${process.version}, ${platform})`,
     };
   },

@@ -7,7 +7,7 @@ import type { Environment } from '../../core/boot/index.ts';
 import { messageOf } from '../../core/sdk/index.ts';
 import type { ApiClient } from '../cli/api-client.ts';
 import { Failure } from '../cli/failure.ts';
-import { filled, type Kind, secretPrefix, secretsOf, type Thing } from './kinds.ts';
+import { filled, type Kind, listed, secretPrefix, secretsOf, type Thing } from './kinds.ts';
 
 export interface Change {
   readonly kind: string;
@@ -29,10 +29,10 @@ const mostBytes = 1024 * 1024;
 
 /** Brings svc in line with the files; what has no file is left alone. Nothing is changed unless every file can be read. */
 export async function apply({ folder, kinds, client, environment, dryRun }: Applying): Promise<readonly Change[]> {
-  const files = [...kinds].flatMap(([name, kind]) => filesOf(folder, name).map(({ file, thing }) => ({ name, kind, file, thing })));
+  const files = [...kinds].flatMap(([name, kind]) => filesOf(folder, name).flatMap((one) => (isOver(kind, one.thing) ? [] : [{ name, kind, ...one }])));
   const lists = new Map<string, readonly Thing[]>();
   const listOf = async (name: string): Promise<readonly Thing[]> => {
-    const known = lists.get(name) ?? (await client.list<Thing>(kinds.get(name)!.list));
+    const known = lists.get(name) ?? (await listed(client, kinds.get(name)!));
     lists.set(name, known);
     return known;
   };
@@ -61,6 +61,9 @@ export async function apply({ folder, kinds, client, environment, dryRun }: Appl
   }
   return changes;
 }
+
+/** Its end is past: it stays in the history of the files, and is made no more. */
+const isOver = ({ until }: Kind, thing: Thing): boolean => until !== undefined && Date.parse(String(thing[until])) <= Date.now();
 
 function filesOf(folder: string, kind: string): readonly { file: string; thing: Thing }[] {
   const inside = join(folder, kind);
@@ -130,7 +133,7 @@ async function resolved({ kind, file, thing }: { kind: Kind; file: string; thing
 function differences(kind: Kind, there: Thing | undefined, wanted: Thing): Change['differs'] {
   const secrets = secretsOf(kind, there ?? wanted);
   return Object.entries(wanted)
-    .filter(([field, value]) => !isDeepStrictEqual(there?.[field], value))
+    .filter(([field, value]) => !(kind.unshown ?? []).includes(field) && !isDeepStrictEqual(there?.[field], value))
     .map(([field, here]) => (secrets.includes(field) ? { field } : { field, ...(there && { there: there[field] }), here }));
 }
 

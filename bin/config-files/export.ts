@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { stringify } from 'yaml';
 
 import type { ApiClient } from '../cli/api-client.ts';
-import { filled, type Kind, secretsOf, type Thing, variableOf } from './kinds.ts';
+import { filled, type Kind, listed, secretsOf, type Thing, variableOf } from './kinds.ts';
 
 export interface Exported {
   readonly kind: string;
@@ -13,11 +13,11 @@ export interface Exported {
 /** Writes one file for each thing; files of things that are gone are removed, others in these folders are left alone. */
 export async function exportTo(folder: string, kinds: ReadonlyMap<string, Kind>, client: ApiClient): Promise<readonly Exported[]> {
   const lists = new Map<string, readonly Thing[]>();
-  for (const [name, { list }] of kinds) {
-    lists.set(name, await client.list<Thing>(list));
+  for (const [name, kind] of kinds) {
+    lists.set(name, await listed(client, kind));
   }
   return [...kinds].map(([name, kind]) => {
-    const things = lists.get(name)!.filter((thing) => Object.entries(kind.only ?? {}).every(([field, value]) => thing[field] === value));
+    const things = lists.get(name)!.filter((thing) => Object.entries(kind.only ?? {}).every(([field, value]) => (thing[field] ?? null) === value));
     const files = new Map(things.map((thing) => [fileOf(filled(kind.key, thing)), stringify(written(name, kind, thing, kinds, lists), { lineWidth: 0 })]));
     mkdirSync(join(folder, name), { recursive: true });
     readdirSync(join(folder, name))

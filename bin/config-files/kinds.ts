@@ -3,6 +3,7 @@ import { resolve } from 'node:path';
 import type { Environment } from '../../core/boot/index.ts';
 import { pluginSources } from '../../core/boot/product.ts';
 import { discover } from '../../core/host/index.ts';
+import type { ApiClient } from '../cli/api-client.ts';
 import { currentProduct } from '../product.ts';
 
 /** The part of `contributes` in `plugin.json` by which an area says how its things are written to files, and read back. */
@@ -22,8 +23,16 @@ export interface Kind {
   /** What a file has of it; `sent` of these, where it is not all. */
   readonly fields: readonly string[];
   readonly sent?: readonly string[];
-  /** Only those with these values are exported. */
+  /** Only those with these values are exported; null: without one. */
   readonly only?: Readonly<Record<string, unknown>>;
+  /** Those with these values are gone, or not of people: neither exported nor changed. */
+  readonly over?: Readonly<Record<string, string>>;
+  /** A field with the time at which one ends: a file of one that has ended is passed over. */
+  readonly until?: string;
+  /** Fields that are sent and never shown, so that they make no difference. */
+  readonly unshown?: readonly string[];
+  /** Kinds that must have been applied before, besides those that it refers to. */
+  readonly after?: readonly string[];
   /** Fields that lists do not show; `secret_when` names the field that says whether they are secrets of this one. */
   readonly secrets?: readonly string[];
   readonly secret_when?: string;
@@ -44,13 +53,17 @@ export async function kindsOf(environment: Environment): Promise<ReadonlyMap<str
     const { contributes } = JSON.parse(String(folder.read('plugin.json'))) as { contributes?: Record<string, Record<string, Kind>> };
     return Object.entries(contributes?.[point] ?? {});
   });
-  const refers = ([, { references = {} }]: [string, Kind]): number => Object.keys(references).length;
-  return new Map(kinds.toSorted((a, b) => refers(a) - refers(b) || (a[0] < b[0] ? -1 : 1)));
+  const needs = ([, { references = {}, after = [] }]: [string, Kind]): number => Object.keys(references).length + after.length;
+  return new Map(kinds.toSorted((a, b) => needs(a) - needs(b) || (a[0] < b[0] ? -1 : 1)));
 }
 
 /** `/api/v1/roles/{name}`, filled in. */
 export const filled = (template: string, thing: Thing, encode: (text: string) => string = String): string =>
   template.replaceAll(/\{(\w+)\}/g, (_, field: string) => encode(String(thing[field])));
+
+/** All there are of a kind, but for those that are over. */
+export const listed = async (client: Pick<ApiClient, 'list'>, { list, over = {} }: Kind): Promise<readonly Thing[]> =>
+  (await client.list<Thing>(list)).filter((thing) => !Object.entries(over).some(([field, value]) => thing[field] === value));
 
 export const secretsOf = ({ secrets = [], secret_when: when }: Kind, thing: Thing): readonly string[] =>
   when === undefined || thing[when] === true ? secrets : [];

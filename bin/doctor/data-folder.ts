@@ -1,10 +1,11 @@
-import { accessSync, constants, existsSync, statSync } from 'node:fs';
+import { accessSync, chmodSync, constants, existsSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 
 import type { Environment } from '../../core/boot/index.ts';
 import { timestamp } from '../../core/sdk/index.ts';
-import { readMark } from '../update/record.ts';
+import { markFile, readMark } from '../update/record.ts';
 import type { RunningSvc } from '../cli/running.ts';
+import { readApplied } from '../config-files/watched-folder.ts';
 import { databaseName } from '../../core/storage/index.ts';
 import { connect, keyFile, readKeys, sqliteCode } from '../../core/storage/index.ts';
 import { type Examination, fail, ok, warn } from './finding.ts';
@@ -24,8 +25,28 @@ export const rights =
     }
     return (mode & 0o077) === 0
       ? ok(subject, dataDir)
-      : warn(subject, `${dataDir} can be looked into by others (mode ${(mode & 0o777).toString(8)})`, `run "chmod 700 ${dataDir}"`);
+      : warn(subject, `${dataDir} can be looked into by others (mode ${(mode & 0o777).toString(8)})`, `run "chmod 700 ${dataDir}"`, closing(dataDir, 0o700));
   };
+
+/** Keys, which nobody but the owner of the folder may read. */
+export const privateFiles =
+  (dataDir: string, tlsKey: string): Examination =>
+  (subject) => {
+    const folder = join(dataDir, 'keys');
+    const own = existsSync(folder) ? [folder, ...readdirSync(folder).map((name) => join(folder, name))] : [];
+    const open = [...own.filter((path) => (statSync(path).mode & 0o077) !== 0), ...(isReadByAll(tlsKey) ? [tlsKey] : [])];
+    if (open.length === 0) {
+      return ok(subject, own.length === 0 ? 'there are none yet' : 'keys are for their owner only');
+    }
+    return fail(subject, `${open.join(', ')} can be read by others`, `run "chmod go-rwx ${open.join(' ')}"`, {
+      about: `take ${open.join(', ')} from others (chmod go-rwx)`,
+      run: () => open.forEach((path) => chmodSync(path, statSync(path).mode & 0o700)),
+    });
+  };
+
+const isReadByAll = (file: string): boolean => file !== '' && existsSync(file) && (statSync(file).mode & 0o007) !== 0;
+
+const closing = (path: string, mode: number) => ({ about: `chmod ${mode.toString(8)} ${path}`, run: () => chmodSync(path, mode) });
 
 export const secretKey =
   (dataDir: string, environment: Environment): Examination =>
@@ -92,11 +113,28 @@ export const update =
     const mark = readMark(dataDir);
     if (mark?.takenBack !== undefined) {
       const { from, to, reason, at } = mark.takenBack;
-      return warn(subject, `svc ${to} gave way to ${from} on ${timestamp(at)}, because ${reason}`, 'look into the log of that time before you update again');
+      return warn(subject, `svc ${to} gave way to ${from} on ${timestamp(at)}, because ${reason}`, 'look into the log of that time before you update again', {
+        about: `forget that ${to} was taken back (${markFile(dataDir)})`,
+        run: () => rmSync(markFile(dataDir)),
+      });
     }
     return mark === undefined || mark.heldAt !== undefined
       ? ok(subject, 'none is under way')
       : warn(subject, 'a version is on trial', 'wait until it has held; "svc update" says how it ends');
+  };
+
+/** Files for git that svc is brought in line with. */
+export const configFolder =
+  (dataDir: string): Examination =>
+  (subject) => {
+    const applied = readApplied(dataDir);
+    if (applied === undefined) {
+      return ok(subject, 'none is watched');
+    }
+    const { folder, at, changes, problem } = applied;
+    return problem === undefined
+      ? ok(subject, `${folder} was applied on ${at}: ${changes} changes`)
+      : warn(subject, `the files of ${folder} are not what svc has: ${problem}`, 'correct the file that it names; it is applied within a second');
   };
 
 const restoreAdvice = 'stop svc and put a backup in its place with "svc backup restore"';

@@ -1,6 +1,11 @@
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, watch } from 'node:fs';
 import { statfs } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 
-import { assertSqlite, connect, sqliteVersion } from '../../core/storage/index.ts';
+import { timestamp } from '../../core/sdk/index.ts';
+import { assertSqlite, connect, databaseName, sqliteVersion } from '../../core/storage/index.ts';
+import type { RunningSvc } from '../cli/running.ts';
 import { sizeOf } from '../cli/size.ts';
 import { type Examination, fail, ok, warn } from './finding.ts';
 
@@ -46,3 +51,66 @@ export const freeDisk =
       ? warn(subject, detail, `free space on the disk of ${folder}, or move the data folder`)
       : ok(subject, detail);
   };
+
+/** Files may be dated a little ahead, by another machine that shares the disk. */
+const aheadMs = 60_000;
+
+/** A clock that was set back stands behind what has been written. How it stands to those of the fleet, svc itself says. */
+export const clock =
+  (dataDir: string): Examination =>
+  (subject) => {
+    const now = Date.now();
+    const files = [databaseName, `${databaseName}-wal`, 'run.json', 'svc.lock.json'].map((name) => join(dataDir, name)).filter((file) => existsSync(file));
+    const later = files.find((file) => statSync(file).mtimeMs > now + aheadMs);
+    return later === undefined
+      ? ok(subject, timestamp(now))
+      : fail(
+          subject,
+          `it says ${timestamp(now)}, and ${later} was written at ${timestamp(statSync(later).mtimeMs)}: the clock is behind`,
+          'set the clock, and let it be kept by NTP (systemd-timesyncd, chrony); until then what is new is stored under old times',
+        );
+  };
+
+/** An edge takes one, a browser some; below this a small fleet is refused. */
+const fewestFiles = 4_096;
+const nearly = 0.8;
+
+export const openFiles =
+  (running: RunningSvc | undefined): Examination =>
+  (subject) => {
+    const of = `/proc/${running?.pid ?? 'self'}`;
+    if (!existsSync(`${of}/limits`)) {
+      return ok(subject, 'not looked at, since this system does not tell');
+    }
+    const most = Number(/^Max open files\s+(\d+)/m.exec(readFileSync(`${of}/limits`, 'utf8'))?.[1] ?? Infinity);
+    const used = running === undefined ? 0 : readdirSync(`${of}/fd`).length;
+    const raise = 'raise it: LimitNOFILE= in the unit, "ulimit -n 65536" before svc is started by hand, --ulimit nofile=65536 for a container';
+    if (used > most * nearly) {
+      return fail(subject, `svc has ${used} of ${most} files open: beyond it connections are refused`, raise);
+    }
+    return most < fewestFiles
+      ? warn(subject, `at most ${most}, of which each edge, each browser and each block of a store takes one`, raise)
+      : ok(subject, running === undefined ? `at most ${most}` : `${used} of ${most}`);
+  };
+
+/** Tried, since nobody tells how many watches others of this user hold. */
+export const fileWatching: Examination = (subject) => {
+  const folder = mkdtempSync(join(tmpdir(), 'svc-doctor-'));
+  try {
+    watch(folder).close();
+    return ok(subject, 'changes of files are noticed');
+  } catch (error) {
+    const { code = '' } = error as NodeJS.ErrnoException;
+    if (code !== 'EMFILE' && code !== 'ENOSPC') {
+      throw error;
+    }
+    const limit = code === 'EMFILE' ? 'max_user_instances' : 'max_user_watches';
+    return warn(
+      subject,
+      `this user has no inotify ${code === 'EMFILE' ? 'instance' : 'watch'} left (fs.inotify.${limit}): changes of plugins, personas and skills are not noticed`,
+      `raise it: "sysctl fs.inotify.${limit}=${code === 'EMFILE' ? 1_024 : 524_288}", and in /etc/sysctl.d to keep it`,
+    );
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+};

@@ -12,12 +12,22 @@ export const plugins =
     if (!running) {
       return ok(subject, 'not asked, because svc is not running');
     }
-    const all = await clientOf(running).list<PluginSummary>('/api/v1/plugins');
+    const client = clientOf(running);
+    const all = await client.list<PluginSummary>('/api/v1/plugins');
     const troubled = all.filter(({ state }) => !calm.has(state));
     if (troubled.length === 0) {
       return ok(subject, `${all.filter(({ state }) => state === 'active').length} active`);
     }
     const detail = troubled.map(({ id, state, cause }) => `${id} is ${state}${cause === null ? '' : ` (${cause})`}`).join('; ');
     const finding = troubled.every(({ state }) => state === 'blocked') ? warn : fail;
-    return finding(subject, detail, `run "svc plugin why ${troubled[0]!.id}"`);
+    const stopped = troubled.filter(({ state }) => state === 'failed' || state === 'quarantined').map(({ id }) => id);
+    const again = {
+      about: `start ${stopped.join(', ')} again`,
+      run: async () => {
+        for (const id of stopped) {
+          await client.post(`/api/v1/plugins/${encodeURIComponent(id)}/enable`);
+        }
+      },
+    };
+    return finding(subject, detail, `run "svc plugin why ${troubled[0]!.id}"`, stopped.length > 0 ? again : undefined);
   };

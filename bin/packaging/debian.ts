@@ -28,7 +28,7 @@ Version: ${version}
 Architecture: ${architecture}
 Maintainer: svc <svc@localhost>
 Installed-Size: ${kib}
-Depends: libc6 (>= 2.34), passwd
+Depends: libc6 (>= 2.34), libgcc-s1, libstdc++6 (>= 11), passwd
 Recommends: systemd (>= 250)
 Section: admin
 Priority: optional

@@ -6,7 +6,7 @@ import { runInForeground } from './foreground.ts';
 import { tellSystemd } from '../service/from-systemd.ts';
 import { standInFront } from './priority.ts';
 import { messageOf } from '../../core/sdk/index.ts';
-import { type BootOptions, boot } from '../../core/boot/boot.ts';
+import { type BootOptions, boot, type RunningCore } from '../../core/boot/boot.ts';
 import { sourceBundler } from '../bundler/sources.ts';
 import { watchFolders } from '../watcher/watch.ts';
 
@@ -17,7 +17,7 @@ declare const codeCache: CodeCache | undefined;
 const keepAfterMs = 2_000;
 
 /** Runs svc in the foreground until a signal ends it; resolves with the exit code, rejects when it cannot start. */
-export async function serve(options: BootOptions, ready: (dataDir: string) => void = () => undefined): Promise<number> {
+export async function serve(options: BootOptions, ready: (running: RunningCore) => void = () => undefined): Promise<number> {
   const { product } = options;
   const began = performance.now();
   // Read by `npm run bench boot`, as those of the boot are.
@@ -45,7 +45,7 @@ export async function serve(options: BootOptions, ready: (dataDir: string) => vo
       return running;
     },
     (running) => {
-      ready(running.dataDir);
+      ready(running);
       process.stderr.write(banner(product, running, Math.round(performance.now() - began)));
       setTimeout(() => void cache?.keep(), keepAfterMs).unref();
       tellSystemd(options.environment, (line) => process.stderr.write(`${line}\n`));

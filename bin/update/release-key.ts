@@ -23,7 +23,7 @@ export function publicKey(text: string): KeyObject {
  * program was built with. Another one than is kept is refused, so that nothing but a change of that file changes whom this machine believes.
  */
 export async function trustedKey(keptIn: string, given: string | undefined): Promise<string | undefined> {
-  const kept = existsSync(keptIn) ? readFileSync(keptIn, 'utf8').trim() : await builtIn();
+  const kept = existsSync(keptIn) ? readFileSync(keptIn, 'utf8').trim() : await builtInKey();
   if (given === undefined || kept === undefined) {
     return given ?? kept;
   }
@@ -33,14 +33,17 @@ export async function trustedKey(keptIn: string, given: string | undefined): Pro
   return kept;
 }
 
-/** From the first update on this key stands beside the program. */
-export function keepKey(keptIn: string, key: string): void {
-  if (!existsSync(keptIn)) {
-    writeDurably(keptIn, `${key}\n`, 0o644);
+/** From the first update on this key stands beside the program; a version that it has signed may name the one after it. */
+export function keepKey(keptIn: string, key: string, next: string | undefined): void {
+  const kept = existsSync(keptIn) ? readFileSync(keptIn, 'utf8').trim() : undefined;
+  const wanted = next === undefined || publicKey(next).equals(publicKey(key)) ? (kept ?? key) : next;
+  if (kept !== wanted) {
+    writeDurably(keptIn, `${wanted}\n`, 0o644);
   }
 }
 
-async function builtIn(): Promise<string | undefined> {
+/** The one that this program was built with. */
+export async function builtInKey(): Promise<string | undefined> {
   return isSea() ? (await import('../packaging/unpacked.ts')).contents().releaseKey : undefined;
 }
 

@@ -31,23 +31,32 @@ export interface Tried extends Rehearsed {
   readonly from: string;
 }
 
-export const versionOf = (file: string, dataDir: string): string => answerAsOwner<{ version: string }>(file, ['version'], dataDir).version;
+interface Card {
+  readonly version: string;
+  readonly release_key?: string;
+}
+
+export const versionOf = (file: string, dataDir: string): string => answerAsOwner<Card>(file, ['version'], dataDir).version;
+/** The key that it was built with, by which it would know the versions after it. */
+export const releaseKeyOf = (file: string, dataDir: string): string | undefined => answerAsOwner<Card>(file, ['version'], dataDir).release_key;
 
 /** What a version says of itself, whether it finds this machine and its settings in order, and what it makes of a copy of the data. Changes nothing. */
 export function tryVersion(next: string, program: string, dataDir: string): Tried {
   const [from, version] = [versionOf(program, dataDir), versionOf(next, dataDir)];
-  const before = new Set(troubles(program, dataDir));
-  const news = troubles(next, dataDir).filter((trouble) => !before.has(trouble));
+  const [before, after] = [verdicts(program, dataDir), verdicts(next, dataDir)];
+  // What only the new one looks at was no better before.
+  const news = [...after].filter(([subject, verdict]) => verdict === 'fail' && ['ok', 'warn'].includes(before.get(subject) ?? '')).map(([subject]) => subject);
   if (news.length > 0) {
     throw new SvcError('conflict', `svc ${version} finds what ${from} does not: ${news.join('; ')}: nothing was changed; "svc doctor" says what to do`);
   }
   return { ...answerAsOwner<Rehearsed>(next, ['update', '--rehearse'], dataDir), from, version };
 }
 
-function troubles(program: string, dataDir: string): readonly string[] {
+/** What the doctor of a version says, by subject. */
+function verdicts(program: string, dataDir: string): ReadonlyMap<string, string> {
   const { stdout } = runAsOwner(program, ['doctor', '--json'], dataDir);
   const { findings } = JSON.parse(stdout) as { findings: readonly { subject: string; verdict: string }[] };
-  return findings.filter(({ verdict }) => verdict === 'fail').map(({ subject }) => subject);
+  return new Map(findings.map(({ subject, verdict }) => [subject, verdict]));
 }
 
 /** A whole backup but for the telemetry, which no version changes; the last three of this kind stay. */

@@ -14,6 +14,7 @@ import { enrolmentRoutes } from './enrolment/enrolment-routes.ts';
 import { Enrolments } from './enrolment/enrolments.ts';
 import { installRoutes } from './enrolment/install-routes.ts';
 import { LocalEdge } from './enrolment/local-edge.ts';
+import { edgeExamination, examinations } from './examination.ts';
 import { Fleet } from './fleet.ts';
 import { Housekeeping } from './housekeeping.ts';
 import { LiveAnswers } from './live-answers.ts';
@@ -54,6 +55,7 @@ export default definePlugin({
     ctx.services.provide(FleetSkills, () => new RemoteSkills({ ...base, fleet }));
     ctx.extend.contribute(credentials, 'edge-key', connection.keyring);
     ctx.extend.contribute(mentions, 'edge', edgeMention(fleet, base.scopes));
+    ctx.extend.contribute(examinations, 'edges', edgeExamination(base.edgeTable, connection.presence.comings));
     ctx.http.routes([
       ...enrolmentRoutes(enrolments),
       ...installRoutes({ enrolments, packages, build: base.build, pin: () => ctx.settings.get<string>('edge.pin') }),

@@ -21,6 +21,7 @@ export class SelfMetrics {
   readonly #parts: SelfMetricParts;
   readonly #edges;
   readonly #tunnels;
+  readonly #flapping;
   readonly #conflicts;
   readonly #unproved;
   readonly #waiting;
@@ -33,6 +34,7 @@ export class SelfMetrics {
     this.#parts = parts;
     this.#edges = metrics.gauge('edges', 'Edges by status.', ['status']);
     this.#tunnels = metrics.gauge('tunnels', 'Tunnels that are up.');
+    this.#flapping = metrics.gauge('flapping', 'Edges that came back at least six times within the hour.');
     this.#conflicts = metrics.gauge('conflicts', 'Edges whose keys several machines use.');
     this.#unproved = metrics.gauge('unproved_sockets', 'Sockets that have not proved yet whose they are.');
     this.#waiting = metrics.gauge('introductions_waiting', 'Machines whose introduction is not kept yet.');
@@ -51,6 +53,7 @@ export class SelfMetrics {
     Object.entries(count).forEach(([status, number]) => this.#edges.set(number, { status }));
     this.#observeSkews();
     this.#tunnels.set(presence.up.size);
+    this.#flapping.set(presence.comings.flapping().length);
     this.#conflicts.set(disputed);
     this.#unproved.set(limits.unproved);
     this.#waiting.set(introductions.waiting);

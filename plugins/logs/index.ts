@@ -1,9 +1,10 @@
 import { loki as product, productTestRoute } from 'svc/connection';
 import { askingOf, DeviceScopes, driverOf, keepSettled, RemoteClient, remoteSettings } from 'svc/query';
-import { definePlugin, defineService, type PluginContext, type ThreadHandle } from 'svc/sdk';
-import { careOf } from 'svc/store';
+import { defineExtensionPoint, definePlugin, defineService, type PluginContext, type ThreadHandle } from 'svc/sdk';
+import { careOf, examinedAnswer, examinedStore } from 'svc/store';
 
 import type { DeviceChanged } from '../device/contract.ts';
+import type { Examination } from '../doctor/contract.ts';
 import type { DirectoryContract, PersonChanged } from '../iam/contract.ts';
 import type { SessionEnded } from '../session/contract.ts';
 import { LogCare, LogIngest, LogQueries } from './contract.ts';
@@ -16,6 +17,7 @@ import { selfMetrics } from './self-metrics.ts';
 import { threadKeys, threadSettings } from './settings.ts';
 import { LogSkills } from './skills.ts';
 import { tailRoute } from './tail-route.ts';
+import type { LogStoreStatus } from './store/store.ts';
 import { TailViewers } from './tail-viewers.ts';
 import type { ThreadData } from './thread-contract.ts';
 
@@ -24,6 +26,9 @@ const Directory = defineService<DirectoryContract>('iam.directory');
 const personChanged: typeof PersonChanged = { kind: 'event', id: 'iam.person-changed' };
 const deviceChanged: typeof DeviceChanged = { kind: 'event', id: 'device.changed' };
 const sessionEnded: typeof SessionEnded = { kind: 'event', id: 'session.ended' };
+
+/** By its id: that room may be away. */
+const examinations = defineExtensionPoint<Examination>('doctor.examinations');
 
 const heapMb = 1_024;
 const loki = { plugin: 'logs', name: 'the log store', product: 'Loki', addresses: 'logs.remote_url the base address of a Loki' };
@@ -59,9 +64,27 @@ export default definePlugin({
     ]);
     endTails(ctx, viewers);
     ctx.health.check('the store of logs answers', () => driver().status());
+    ctx.extend.contribute(examinations, 'log store', { look: () => examined(driver(), thread, settings) });
     selfMetrics(ctx, thread);
   },
 });
+
+/** What svc keeps itself is looked at from inside, another store by whether it answers. */
+async function examined(driver: LogDriver, thread: ThreadHandle, settings: PluginContext['settings']) {
+  const { driver: name, ok, detail } = await driver.status();
+  if (name === 'remote' || !ok) {
+    return examinedAnswer({ ok, detail }, 'logs.remote_url');
+  }
+  const { blockBytes, activeStreams, damage, trouble } = await thread.call<LogStoreStatus>('status');
+  const { retention, limits } = threadSettings(settings);
+  return examinedStore({
+    ...{ damage, trouble },
+    bounds: [
+      { used: blockBytes, most: retention.maxBytes, what: 'bytes of lines', setting: 'logs.retention_bytes', beyond: 'the oldest lines go before their time' },
+      { used: activeStreams, most: limits.activeStreams, what: 'streams', setting: 'logs.max_streams', beyond: 'lines of new streams are refused' },
+    ],
+  });
+}
 
 /** With the session they were opened in, or the account; a core that asks every half minute would be late. */
 function endTails({ events, services }: PluginContext, viewers: TailViewers): void {

@@ -44,6 +44,16 @@ export interface PackBookParts {
   readonly log: Logger;
 }
 
+export interface PackWish {
+  readonly version: string;
+  readonly origin: Origin;
+  readonly sha256: string | null;
+  readonly contentHash: string;
+  readonly ceiling: Ceiling;
+  readonly admitted: Admitted;
+  readonly reason: string | undefined;
+}
+
 /** Everything that may be done with packs. */
 export class PackBook {
   readonly #parts: PackBookParts;
@@ -114,6 +124,26 @@ export class PackBook {
       this.#troubles.delete(outcome.pack.packId);
     }
     return outcome;
+  }
+
+  /** A pack as a file names it: its content by hash, which whoever wrote the file has agreed to, and what it may. */
+  async have(packId: string, wish: PackWish, by: Principal, signal: AbortSignal): Promise<Installed> {
+    const { installed, sources, installer } = this.#parts;
+    if (installed.find(packId)?.lock.content_hash !== wish.contentHash) {
+      const fetched = await sources.bring(wantedOf(wish), signal);
+      const { lock, confirm } = await installer.preview(fetched);
+      if (lock.id !== packId || lock.content_hash !== wish.contentHash) {
+        throw new SvcError('conflict', `what lies at the source is ${lock.id} ${lock.version} with the content_hash ${lock.content_hash}, and not what the file names`, {
+          reason: 'marketplace.other_bytes',
+        });
+      }
+      const { pack, ...outcome } = await installer.install(fetched, { by, confirm, reason: wish.reason });
+      if (pack === undefined) {
+        throw new SvcError('conflict', 'message' in outcome ? outcome.message : `${packId} was not installed`, { reason: 'marketplace.confirm' });
+      }
+    }
+    await this.setCeiling(packId, wish.ceiling);
+    return await this.admit(packId, wish.admitted);
   }
 
   rollback(packId: string, by: Principal): Promise<Installed> {
@@ -231,6 +261,22 @@ export class PackBook {
       installed.put(changed);
       return changed;
     });
+  }
+}
+
+/** By what pins it: nothing that could have changed meanwhile is asked for. */
+function wantedOf({ origin, version, sha256 }: PackWish): Wanted {
+  switch (origin.kind) {
+    case 'url':
+      return { url: origin.from, ...(sha256 !== null && { sha256 }), ...(origin.path !== undefined && { path: origin.path }) };
+    case 'git':
+      return { git: { url: origin.from, ...(origin.commit !== undefined && { commit: origin.commit }), ...(origin.path !== undefined && { path: origin.path }) } };
+    case 'upload':
+      throw new SvcError('conflict', `it was uploaded, so there is no place to bring it from: send the archive (sha256 ${sha256}) with "svc market upload" first`, {
+        reason: 'marketplace.no_source',
+      });
+    default:
+      return wantedAgain(origin, version);
   }
 }
 

@@ -13,6 +13,7 @@ import {
   InstallAnswer,
   InstalledDetail,
   InstalledShape,
+  PackBody,
   PackId,
   Path,
   PreviewShape,
@@ -178,6 +179,24 @@ const againRoutes = (book: PackBook, answer: Answer): readonly RouteDeclaration[
 ];
 
 const stateRoutes = (book: PackBook, shown: Show): readonly RouteDeclaration[] => [
+  route({
+    method: 'PUT',
+    path: '/api/v1/marketplace/installed/{pack_id}',
+    access: 'admin',
+    summary: 'Have a pack as a file names it: this content from this source, with this ceiling',
+    description: 'The content_hash stands for what was agreed to: other content is refused, and this one is not asked about again.',
+    params: Params,
+    body: PackBody,
+    response: InstalledShape,
+    ...{ status: 200, timeoutMs: installMs },
+    errors: ['not_found', 'conflict', 'upstream_error', 'forbidden'],
+    async handle({ params, body, principal, note, signal }) {
+      const { source: origin, content_hash: contentHash, admitted, version, sha256, ceiling, reason } = body;
+      note({ resourceType: 'pack', resourceId: params.pack_id, after: { version, content_hash: contentHash, ceiling, admitted } });
+      const wish = { origin, contentHash, version, sha256, ceiling, reason, admitted: { personas: admitted.personas, servers: admitted.mcp_servers } };
+      return shown(await book.have(params.pack_id, wish, principal, signal), principal);
+    },
+  }),
   ...(['rollback', 'enable', 'disable'] as const).map((verb) =>
     route({
       method: 'POST',

@@ -3,7 +3,7 @@ import { Type } from 'typebox';
 
 import type { InstalledPacks } from './installed-packs.ts';
 import type { Registries } from './registry/registries.ts';
-import { NewRegistry, OfferShape, RegistryName, RegistryShape } from './shapes.ts';
+import { NewRegistry, OfferShape, RegistryBody, RegistryName, RegistryShape } from './shapes.ts';
 import { shownRegistry } from './shown.ts';
 
 const Params = Type.Object({ name: RegistryName });
@@ -39,6 +39,22 @@ export const registryRoutes = (registries: Registries, installed: InstalledPacks
     async handle({ body: { name, url, public_key: key }, principal, note }) {
       const row = await registries.add({ name, address: url, key, by: principal.id });
       note({ resourceType: 'registry', resourceId: name, after: { url, signed: key !== undefined } });
+      return shownRegistry(row, registries.content(row), true);
+    },
+  }),
+  route({
+    method: 'PUT',
+    path: '/api/v1/marketplace/registries/{name}',
+    access: 'admin',
+    summary: 'Have a registry at this address, with this key',
+    params: Params,
+    body: RegistryBody,
+    response: RegistryShape,
+    ...{ status: 200, timeoutMs: readMs },
+    errors: ['conflict', 'upstream_error'],
+    async handle({ params: { name }, body: { url, public_key: key }, principal, note }) {
+      const row = await registries.have({ name, address: url, key: key ?? undefined, by: principal.id });
+      note({ resourceType: 'registry', resourceId: name, after: { url, signed: key !== null } });
       return shownRegistry(row, registries.content(row), true);
     },
   }),

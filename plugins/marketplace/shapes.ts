@@ -50,6 +50,7 @@ const about = {
   layout: Type.Enum(['svc', 'claude', 'skills']),
   source: Source,
   sha256: orNull(Type.String({ description: 'of the archive' })),
+  content_hash: Type.String({ description: 'of all its files: by it a file says which content was agreed to' }),
   signed_by: orNull(Type.String({ description: 'the registry whose key has signed it; null: unsigned' })),
   verdict: Type.Enum(['pass', 'review', 'block']),
   findings: Type.Array(
@@ -111,7 +112,24 @@ export const InstalledShape = Type.Object({
   updated_at: Time,
 });
 
-export const InstalledDetail = Type.Object({ ...InstalledShape.properties, files: Files, content_hash: Type.String() });
+export const InstalledDetail = Type.Object({ ...InstalledShape.properties, files: Files });
+
+/** An installed pack as it stands in a file: what is named is had, and what was agreed to with it. */
+export const PackBody = Type.Object({
+  version: Type.String({ minLength: 1, maxLength: 60 }),
+  source: Type.Object({
+    kind: Type.Enum(['registry', 'url', 'git', 'upload', 'folder']),
+    from: Type.String({ minLength: 1, maxLength: 2_000 }),
+    name: Type.Optional(Type.String({ maxLength: 100 })),
+    path: Type.Optional(Path),
+    commit: Type.Optional(Type.String({ pattern: '^[0-9a-f]{40}$' })),
+  }),
+  sha256: orNull(Sha256),
+  content_hash: Sha256,
+  ceiling: CeilingShape,
+  admitted: AdmittedShape,
+  reason: Type.Optional(Reason),
+});
 
 export const InstallAnswer = Type.Object({ ...InstalledShape.properties, warnings: Texts });
 
@@ -128,6 +146,8 @@ export const RegistryShape = Type.Object({
   added_by: Type.String(),
   added_at: Time,
 });
+
+export const RegistryBody = Type.Object({ url: Type.String({ minLength: 1, maxLength: 2_000 }), public_key: orNull(Type.String({ maxLength: 200 })) });
 
 export const NewRegistry = Type.Object({
   name: RegistryName,

@@ -11,7 +11,7 @@ const orTime = (at: number | null): string | null => (at === null ? null : times
 /** A pack as it is shown, whether it is installed or only looked at. */
 const about = ({ id, title, version, description, layout, origin, sha256, signed_by: signedBy, verdict, findings, servers, personas, ...lock }: Lock) => ({
   pack_id: id,
-  ...{ name: title, version, description, layout, source: { ...origin }, sha256, signed_by: signedBy, verdict },
+  ...{ name: title, version, description, layout, source: { ...origin }, sha256, content_hash: lock.content_hash, signed_by: signedBy, verdict },
   findings: findings.map((finding) => ({ ...finding })),
   skills: [...lock.skills],
   agents: [...personas],
@@ -128,7 +128,6 @@ export const shownPack = (pack: Installed, standing: Standing): Static<typeof In
 export const shownDetail = (pack: Installed, standing: Standing): Static<typeof InstalledDetail> => ({
   ...shownPack(pack, standing),
   files: pack.lock.files.map((file) => ({ ...file })),
-  content_hash: pack.lock.content_hash,
 });
 
 export const shownRegistry = (row: RegistryRow, { title, format, offers }: RegistryContent, isForAdministrators: boolean): Static<typeof RegistryShape> => ({

@@ -5,6 +5,7 @@ import {
   Board,
   BuildInfo,
   type Clock,
+  defineExtensionPoint,
   definePlugin,
   defineService,
   type Handle,
@@ -12,8 +13,9 @@ import {
   type PluginContext,
   type ThreadHandle,
 } from 'svc/sdk';
-import { careOf } from 'svc/store';
+import { careOf, examinedAnswer, examinedStore } from 'svc/store';
 
+import type { Examination } from '../doctor/contract.ts';
 import type { ForeignPrograms } from '../programs/contract.ts';
 import { alertingRoutes } from './alerting-routes.ts';
 import { AlertingRules, type InstantAnswer, MetricsCare, MetricsIngest, MetricsQueries, type QueryOptions, type ScratchSeries } from './contract.ts';
@@ -25,6 +27,7 @@ import { configured } from './drivers/remote-client.ts';
 import { type Supply, Switchboard } from './drivers/switchboard.ts';
 import { authProbe, metricsdbRoutes } from './metricsdb-routes.ts';
 import { prometheusRoutes } from './prometheus-routes.ts';
+import type { ThreadStats } from './open-metrics.ts';
 import { selfMetrics } from './self-metrics.ts';
 import { MetricSkills } from './skills.ts';
 import { LaunchedFile, type Launched, MetricsSettings, watchedKeys } from './settings.ts';
@@ -33,8 +36,9 @@ import type { ThreadData } from './thread-contract.ts';
 const heapMb = 1_024;
 const settleMs = 60_000;
 
-/** By its id: the plugin that runs programs may be away. */
+/** By their ids: the plugins of these may be away. */
 const Programs = defineService<ForeignPrograms>('programs.runner');
+const examinations = defineExtensionPoint<Examination>('doctor.examinations');
 
 export default definePlugin({
   activate(ctx) {
@@ -71,9 +75,28 @@ export default definePlugin({
       authProbe(ctx.services.maybe(Authenticator)),
     ]);
     ctx.health.check('the metrics store', () => driver().health());
+    ctx.extend.contribute(examinations, 'metrics store', { look: () => examined(driver(), thread, settings) });
     selfMetrics(ctx, thread, driver);
   },
 });
+
+/** What svc keeps itself is looked at from inside, another store by whether it answers. */
+async function examined(driver: Driver, thread: ThreadHandle, settings: MetricsSettings) {
+  const probed = await driver.probe();
+  const { store } = await thread.call<ThreadStats>('stats');
+  const bounds = settings.thread(driver.name).store;
+  if (!probed.ok || store === undefined || bounds === undefined) {
+    return examinedAnswer(probed, driver.name === 'remote' ? 'metricsdb.url' : 'metricsdb.driver');
+  }
+  const [bytes, series] = ['metricsdb.max_bytes', 'metricsdb.max_series'];
+  return examinedStore({
+    damage: store.damage,
+    bounds: [
+      { used: store.blockBytes, most: bounds.maxBytes, what: 'bytes of samples', setting: bytes, beyond: 'the oldest samples go before their time' },
+      { used: store.series, most: bounds.maxSeries, what: 'series', setting: series, beyond: 'samples of new series are refused' },
+    ],
+  });
+}
 
 /** How drivers are made, and how the thread and the launched file follow a change of driver. */
 function supplyOf(owner: PluginContext, programs: Handle<ForeignPrograms>, parts: RemoteParts, file: LaunchedFile): Supply {

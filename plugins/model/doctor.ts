@@ -1,5 +1,6 @@
 import { isSvcError, type SvcError } from 'svc/sdk';
 
+import type { Diagnosis, Examination, Looking } from '../doctor/contract.ts';
 import type { ModelMessage, ModelPart, ModelRequest, Models } from './contract.ts';
 
 export interface Finding {
@@ -27,11 +28,27 @@ const mostFilled = 12_000;
 const codeWord = 'TOURMALINE';
 
 /** Finds out by asking what a model can do and what not: about four short calls and a long one, charged as any other. */
-export class ModelDoctor {
+export class ModelDoctor implements Examination {
   readonly #models: Models;
 
   constructor(models: Models) {
     this.#models = models;
+  }
+
+  /** The one that serves. Whether it can do what agents need costs calls to find out. */
+  async look({ thorough, signal }: Looking): Promise<Diagnosis> {
+    const usable = this.#models.usable('');
+    if (!usable.ok) {
+      return { verdict: 'ok', detail: `none serves, so agents do not answer: ${usable.message}`, fix: null };
+    }
+    if (!thorough) {
+      return { verdict: 'ok', detail: `${usable.model} serves; what it can do is tried by "svc doctor --thorough"`, fix: null };
+    }
+    const { model, ok, findings } = await this.examine('', signal);
+    const missing = findings.filter((finding) => !finding.ok).map(({ detail }) => detail);
+    return ok
+      ? { verdict: 'ok', detail: [model, ...missing].join('; '), fix: null }
+      : { verdict: 'fail', detail: `${model}: ${missing.join('; ')}`, fix: 'set llm.default_model to one that calls tools; "svc llm doctor MODEL" tries others' };
   }
 
   async examine(asked: string, signal: AbortSignal): Promise<Examined> {

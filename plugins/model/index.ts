@@ -1,6 +1,7 @@
 import { PackTraces } from 'svc/pack-traces';
-import { BuildInfo, definePlugin, type PluginContext } from 'svc/sdk';
+import { BuildInfo, defineExtensionPoint, definePlugin, type PluginContext } from 'svc/sdk';
 
+import type { Examination } from '../doctor/contract.ts';
 import { askingRoutes } from './asking-routes.ts';
 import { Budget } from './budget/budget.ts';
 import type { ModelTables } from './budget/tables.ts';
@@ -14,6 +15,8 @@ import { Engines } from './translate/engines.ts';
 import { Translator } from './translate/translator.ts';
 
 const dayMs = 24 * 60 * 60_000;
+/** By its id: that room may be away. */
+const examinations = defineExtensionPoint<Examination>('doctor.examinations');
 
 export default definePlugin({
   async activate(ctx) {
@@ -53,9 +56,11 @@ export default definePlugin({
         provider.forget();
         return provider.name;
       });
+    const doctor = new ModelDoctor(calls);
+    ctx.extend.contribute(examinations, 'model', doctor);
     ctx.http.routes([
       ...modelRoutes({ catalogue, budget, invalidate, providers: shipped }),
-      ...askingRoutes(new Translator(calls, new Engines(ctx)), new ModelDoctor(calls)),
+      ...askingRoutes(new Translator(calls, new Engines(ctx)), doctor),
     ]);
     scope.interval('remove usage of old runs', dayMs, () => budget.tidy());
   },

@@ -1,16 +1,22 @@
-import { listRoute, route, type RouteDeclaration } from 'svc/sdk';
+import { listRoute, pageOfList, route, type RouteDeclaration } from 'svc/sdk';
 import type { AskingOf } from 'svc/query';
+import { Type } from 'typebox';
 
 import type { DashboardBook } from './dashboard-book.ts';
-import type { Panels } from './panels.ts';
+import type { Panels, UsersDashboard } from './panels.ts';
 import { render, type RenderParts } from './render.ts';
-import { DashboardItem, DashboardQuery, DashboardUid, RenderedDashboard } from './schema.ts';
+import { DashboardItem, DashboardQuery, DashboardUid, RenderedDashboard, Uid, UsersDashboardBody, UsersDashboardItem } from './schema.ts';
 
 export interface DashboardRouteParts extends RenderParts {
   readonly book: DashboardBook;
   readonly panels: Panels;
   readonly askingOf: AskingOf;
 }
+
+const shownWhole = ({ uid, title, variables, panels }: UsersDashboard) => ({
+  ...{ uid, title, variables: [...variables] },
+  panels: panels.map((panel) => ({ ...panel, thresholds: [...panel.thresholds] })),
+});
 
 const variablePrefix = 'var-';
 
@@ -44,6 +50,27 @@ export const dashboardRoutes = ({ book, panels, askingOf, ...parts }: DashboardR
       const given = new Map(Object.entries(others as Record<string, string[]>).map(([name, value]) => [name.slice(variablePrefix.length), value]));
       return await render(await book.get(params.uid), { window: { from, to, step }, given, asking: await askingOf(principal), signal }, parts);
     },
+  }),
+  listRoute({
+    path: '/api/v1/monitor/dashboards',
+    access: 'any',
+    devices: 'none',
+    summary: 'What users have of dashboards, whole: for files',
+    items: UsersDashboardItem,
+    handle: async ({ page }) => pageOfList((await panels.whole()).map(shownWhole), ({ uid }) => uid, page),
+  }),
+  route({
+    method: 'PUT',
+    path: '/api/v1/monitor/dashboards/{uid}',
+    access: 'monitor:write',
+    summary: 'Put panels, title and variables in the place of what users have of a dashboard',
+    params: Type.Object({ uid: Uid }),
+    body: UsersDashboardBody,
+    response: UsersDashboardItem,
+    maxBodyBytes: 4 * 1_048_576,
+    action: 'dashboard:put',
+    errors: ['conflict'],
+    handle: async (call) => shownWhole(await panels.put(call, call.params.uid, call.body)),
   }),
   route({
     method: 'DELETE',

@@ -7,7 +7,8 @@ import { assertPanel, complete, type PanelBody } from './panel.ts';
 import { type MonitorTables, PanelStore, type StoredPanel } from './panel-store.ts';
 import { placeBelow } from './position.ts';
 import type { QueryCheck } from './query-check.ts';
-import type { PanelDraft, PanelPatch } from './schema.ts';
+import type { PanelDraft, PanelPatch, UsersDashboardBody } from './schema.ts';
+import { assertVariables } from './variable-rules.ts';
 
 /** The call that changes a panel: its precondition, and where the change is noted. */
 export type ChangeCall = Pick<Call, 'requireMatch' | 'note'>;
@@ -17,6 +18,11 @@ export interface PanelsParts {
   readonly book: DashboardBook;
   readonly check: QueryCheck;
   readonly clock: Clock;
+}
+
+export interface UsersDashboard extends Omit<StoredDashboard, 'title'> {
+  readonly title: string | null;
+  readonly panels: readonly PanelBody[];
 }
 
 /** Of one dashboard, besides those that its plugin brings. */
@@ -109,6 +115,52 @@ export class Panels {
     });
   }
 
+  /** What users have of each dashboard, by uid: all of one they made, of one of a plugin the panels that they put there. */
+  async whole(): Promise<readonly UsersDashboard[]> {
+    const { tables, book } = this.#parts;
+    const [store, stored] = [new PanelStore(tables.read), new Map((await new DashboardStore(tables.read).all()).map((one) => [one.uid, one]))];
+    const uids = [...(await store.counts()).keys()].toSorted();
+    return await Promise.all(
+      uids.map(async (uid) => {
+        const { title = uid, variables = [] } = stored.get(uid) ?? {};
+        const own = book.pluginOf(uid) === undefined ? { title, variables } : { title: null, variables: [] };
+        return { uid, ...own, panels: (await store.of(uid)).map(bodyOf) };
+      }),
+    );
+  }
+
+  /** That in the place of what they had, in one step. */
+  async put(call: ChangeCall, uid: string, { title, variables = [], panels: sketches }: Static<typeof UsersDashboardBody>): Promise<UsersDashboard> {
+    const { tables, book, clock, check } = this.#parts;
+    const owner = book.pluginOf(uid);
+    if (owner !== undefined && ((title ?? null) !== null || variables.length > 0)) {
+      throw new SvcError('conflict', `the dashboard ${uid} belongs to the plugin ${owner}: its title and variables stay, and users add panels alone`);
+    }
+    assertVariables(variables);
+    const known = owner === undefined ? variables : ((await book.find(uid))?.variables ?? []);
+    const panels: PanelBody[] = [];
+    for (const sketch of sketches) {
+      const panel = complete(sketch, placeBelow(panels.map(({ position }) => position)));
+      assertPanel(panel);
+      await check(panel, known);
+      panels.push(panel);
+    }
+    const shown = { uid, title: owner === undefined ? (title ?? uid) : null, variables: [...variables], panels };
+    await tables.write(async (tx) => {
+      const store = new PanelStore(tx);
+      const before = await store.removeAll(uid);
+      await assertRoom(store, uid, panels.length);
+      if (shown.title !== null) {
+        await new DashboardStore(tx).put({ uid, title: shown.title, variables }, clock.now());
+      }
+      for (const panel of panels) {
+        await store.insert(uid, panel, clock.now());
+      }
+      call.note({ resourceType: 'dashboard', resourceId: uid, before: { panels: before }, after: { title: shown.title, panels: panels.length } });
+    });
+    return shown;
+  }
+
   /** Everything that users have under a uid. */
   removeDashboard(call: ChangeCall, uid: string): Promise<void> {
     return this.#parts.tables.write(async (tx) => {
@@ -127,6 +179,8 @@ export class Panels {
     await this.#parts.check(panel, (await this.#parts.book.find(uid))?.variables ?? []);
   }
 }
+
+const bodyOf = ({ title, type, query, legend, unit, thresholds, position }: StoredPanel): PanelBody => ({ title, type, query, legend, unit, thresholds, position });
 
 /** Inside of the write, where no other call adds one. */
 async function assertRoom(store: PanelStore, uid: string, more: number): Promise<void> {

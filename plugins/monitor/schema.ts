@@ -115,6 +115,20 @@ export const DashboardFile = Type.Object(
   { additionalProperties: false },
 );
 
+/** What users have of a dashboard, as it stands in a file for svc export and apply. */
+const UsersDashboard = {
+  title: Type.Union([Title, Type.Null()], { description: 'null of a dashboard that a plugin brings' }),
+  variables: Type.Array(Variable, { maxItems: 20 }),
+};
+const placed = { ...fields, legend: Legend, unit: Unit, thresholds: Thresholds, position: Position };
+
+export const UsersDashboardItem = Type.Object({ uid: Type.String(), ...UsersDashboard, panels: Type.Array(Type.Object(placed)) });
+
+export const UsersDashboardBody = Type.Object({
+  ...Type.Partial(Type.Object(UsersDashboard)).properties,
+  panels: Type.Array(Type.Object({ ...fields, ...Type.Partial(Type.Object(placed)).properties, ...fields }), { minItems: 1, maxItems: 100 }),
+});
+
 export const DashboardItem = Type.Object({
   uid: Type.String(),
   title: Type.String(),

@@ -1,8 +1,9 @@
 import { tempo as product, productTestRoute } from 'svc/connection';
 import { askingOf, DeviceScopes, driverOf, keepSettled, RemoteClient, remoteSettings } from 'svc/query';
-import { definePlugin, type PluginContext, type ThreadHandle } from 'svc/sdk';
-import { careOf } from 'svc/store';
+import { defineExtensionPoint, definePlugin, type PluginContext, type ThreadHandle } from 'svc/sdk';
+import { careOf, examinedAnswer, examinedStore } from 'svc/store';
 
+import type { Examination } from '../doctor/contract.ts';
 import { TraceCare, TraceIngest, TraceQueries } from './contract.ts';
 import type { TraceDriver } from './driver.ts';
 import { EmbeddedTraces } from './embedded-traces.ts';
@@ -14,7 +15,10 @@ import { relaySpanMetrics } from './span-metrics-relay.ts';
 import { Reader } from './tempo/question.ts';
 import { tempoRoutes } from './tempo-routes.ts';
 import { traceRoutes } from './trace-routes.ts';
-import type { TracesData } from './thread-contract.ts';
+import type { StoreStatus, TracesData } from './thread-contract.ts';
+
+/** By its id: that room may be away. */
+const examinations = defineExtensionPoint<Examination>('doctor.examinations');
 
 const heapMb = 1_024;
 const tempo = {
@@ -53,9 +57,22 @@ export default definePlugin({
     );
     ctx.http.routes([...traceRoutes(driver, reader, asking), ...tempoRoutes(driver, reader, asking), connectionTest(ctx, driver)]);
     ctx.health.check('the store of traces answers', () => driver().status());
+    ctx.extend.contribute(examinations, 'trace store', { look: () => examined(driver(), thread, settings) });
     selfMetrics(ctx, thread);
   },
 });
+
+/** What svc keeps itself is looked at from inside, another store by whether it answers. */
+async function examined(driver: TraceDriver, thread: ThreadHandle, settings: PluginContext['settings']) {
+  const { driver: name, ok, detail } = await driver.status();
+  if (name === 'remote' || !ok) {
+    return examinedAnswer({ ok, detail }, 'traces.remote_url');
+  }
+  const { blockBytes, damage, trouble } = await thread.call<StoreStatus>('status');
+  const most = threadSettings(settings).limits.maxBytes;
+  const beyond = 'the oldest traces go before their time';
+  return examinedStore({ damage, trouble, bounds: [{ used: blockBytes, most, what: 'bytes of spans', setting: 'traces.retention_bytes', beyond }] });
+}
 
 /** Whether the store that is set answers, or another one that is only tried. */
 const connectionTest = ({ settings, clock, fetch }: PluginContext, driver: () => TraceDriver) =>

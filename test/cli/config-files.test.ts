@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { setTimeout as pause } from 'node:timers/promises';
 
 import { fileOf } from '../../bin/config-files/export.ts';
-import { scratch, serving, svc } from './launcher.ts';
+import { scratch, type Serving, serving, svc } from './launcher.ts';
 
 test('what is configured goes to files and comes back, also into another svc', { timeout: 240_000 }, async (t) => {
   const folder = scratch(t);
@@ -26,11 +27,20 @@ test('what is configured goes to files and comes back, also into another svc', {
     ...{ severity: 'warning', conditions: [{ expr: 'up == 0' }], notify_channel_ids: [channels.items.find(({ name }) => name === 'on call')!.id] },
   });
   assert.equal((await svc(['setting', 'set', 'log.level', 'warn', '--data', one.dataDir])).code, 0);
+  const panel = { title: 'Load', type: 'timeseries', query: 'node_load1', position: { x: 0, y: 0, w: 12, h: 8 } };
+  await post('/api/v1/monitor/panels', { dashboard_uid: 'ops', ...panel });
+  await post('/api/v1/monitor/panels', { dashboard_uid: 'manager', ...panel, position: { x: 0, y: 400, w: 24, h: 8 } });
+  const recurrence = { days: ['sat'], start: '02:00', time_zone: 'Europe/Berlin', duration: '2h' };
+  await post('/api/v1/alerts/silences', { name: 'backup window', matchers: [{ name: 'rule', value: 'disk_full' }], duration: '30d', recurrence, reason: 'backups' });
+  await post('/api/v1/alerts/silences', { matchers: [{ name: 'rule', value: 'host_down' }], duration: '2h', reason: 'moving' });
+  await installed(one, 'nginx-doctor');
 
   const files = join(folder, 'config');
   const exported = await ask(['export', files], one.dataDir);
   assert.equal(exported.code, 0, exported.stderr);
-  assert.deepEqual(readdirSync(files).sort(), ['channels', 'roles', 'rules', 'settings']);
+  assert.deepEqual(readdirSync(files).sort(), ['channels', 'dashboards', 'packs', 'registries', 'roles', 'rules', 'settings', 'silences']);
+  assert.match(readFileSync(join(files, 'dashboards', 'manager.yaml'), 'utf8'), /^uid: manager\ntitle: null\nvariables: \[\]\npanels:\n {2}- title: Load\n/);
+  assert.match(readFileSync(join(files, 'packs', 'nginx-doctor.yaml'), 'utf8'), /source:\n {2}kind: registry\n {2}from: shipped\n {2}name: nginx-doctor\nsha256: null\ncontent_hash: [0-9a-f]{64}\n/);
   const channel = readFileSync(join(files, 'channels', 'on%20call.yaml'), 'utf8');
   assert.match(channel, /endpoint:\n {2}from_env: APPLY_SECRET_CHANNELS_ON_CALL_ENDPOINT\nsecret:\n {2}from_env: APPLY_SECRET_CHANNELS_ON_CALL_SECRET\n/);
   assert.ok(!channel.includes('s3cret') && !channel.includes('hooks.example.org'));
@@ -87,15 +97,84 @@ test('what is configured goes to files and comes back, also into another svc', {
     const made = applied
       .json<{ changes: { kind: string; key: string; change: string }[] }>()
       .changes.map(({ kind, key, change }) => `${change} ${kind}/${key}`);
-    assert.deepEqual(made, ['create channels/on call', 'create roles/oncall', 'update settings/log.level', 'create rules/mine_disk']);
+    const plain = ['channels/on call', 'dashboards/manager', 'dashboards/ops', 'roles/oncall', 'settings/log.level', 'silences/backup window'];
+    assert.deepEqual(
+      made.filter((change) => !change.includes('silences/silence-')),
+      [...plain, 'packs/nginx-doctor', 'rules/mine_disk'].map((key) => `${key.startsWith('settings') ? 'update' : 'create'} ${key}`),
+    );
+    assert.deepEqual((await ask(['apply', files], two.dataDir, env)).json()['changes'].length, 1, 'values of secrets are not compared: they are set again');
+    assert.deepEqual((await ask(['apply', files], two.dataDir)).json()['changes'], [], 'twice applied changes nothing');
     assert.ok(!applied.stdout.includes('s3cret') && !applied.stdout.includes('signs'));
     const again = join(folder, 'again');
     assert.equal((await ask(['export', again], two.dataDir)).code, 0);
-    for (const file of ['channels/on%20call.yaml', 'roles/oncall.yaml', 'rules/mine_disk.yaml', 'settings/log.level.yaml']) {
-      assert.equal(readFileSync(join(again, file), 'utf8'), readFileSync(join(files, file), 'utf8'), file);
-    }
+    assert.deepEqual(textsIn(again), textsIn(files));
   });
 });
+
+test('a folder that is watched is applied at the start and at each change; a broken file leaves what was, and is told', { timeout: 120_000 }, async (t) => {
+  const folder = scratch(t);
+  const files = join(folder, 'config');
+  mkdirSync(join(files, 'roles'), { recursive: true });
+  const role = join(files, 'roles', 'oncall.yaml');
+  writeFileSync(role, 'name: oncall\ndescription: takes incidents\ngrants: [alert:silence]\n');
+  const here = await serving(t, join(folder, 'data'), { env: { SVC_CONFIG_FOLDER: files } });
+  const description = async (): Promise<string | undefined> => {
+    const { items } = (await (await here.fetch('/api/v1/roles?limit=200')).json()) as { items: { name: string; description: string }[] };
+    return items.find(({ name }) => name === 'oncall')?.description;
+  };
+  const until = async (wanted: string | undefined): Promise<void> => {
+    for (const deadline = Date.now() + 20_000; (await description()) !== wanted; await pause(100)) {
+      assert.ok(Date.now() < deadline, `${wanted}: ${here.said()}`);
+    }
+  };
+  const doctor = async () =>
+    (await svc(['doctor', '--json', '--data', here.dataDir])).json<{ findings: { subject: string; verdict: string; detail: string }[] }>().findings.find(({ subject }) => subject === 'config folder')!;
+  await until('takes incidents');
+  assert.equal((await doctor()).verdict, 'ok');
+  writeFileSync(role, 'name: oncall\ndescription: takes all of them\ngrants: [alert:silence]\n');
+  await until('takes all of them');
+  writeFileSync(role, 'name: oncall\ndescripti');
+  for (const deadline = Date.now() + 20_000; (await doctor()).verdict === 'ok'; await pause(200)) {
+    assert.ok(Date.now() < deadline, here.said());
+  }
+  assert.match((await doctor()).detail, /oncall\.yaml (cannot be read|has the field)/);
+  assert.equal(await description(), 'takes all of them');
+  writeFileSync(role, 'name: oncall\ndescription: mended\n');
+  await until('mended');
+  chmodSync(files, 0o777);
+  writeFileSync(role, 'name: oncall\ndescription: by a stranger\n');
+  for (const deadline = Date.now() + 20_000; (await doctor()).verdict === 'ok'; await pause(200)) {
+    assert.ok(Date.now() < deadline, here.said());
+  }
+  assert.match((await doctor()).detail, /others may write to it/);
+  assert.equal(await description(), 'mended');
+});
+
+/** Every file below a folder by its path. */
+const textsIn = (folder: string): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    readdirSync(folder)
+      .toSorted()
+      .flatMap((kind) => readdirSync(join(folder, kind)).map((file) => [`${kind}/${file}`, readFileSync(join(folder, kind, file), 'utf8')])),
+  );
+
+/** A pack of those that come with svc, whatever it asks for. */
+async function installed({ url, token }: Serving, id: string): Promise<void> {
+  const send = (more: object): Promise<Response> =>
+    fetch(`${url}/api/v1/marketplace/install`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ registry: 'shipped', pack_id: id, ...more }),
+    });
+  const asked = await send({});
+  if (asked.status === 409) {
+    const { details } = (await asked.json()) as { details: { path: string; message: string }[] };
+    const answer = await send({ confirm: details.find(({ path }) => path === '/confirm')!.message });
+    assert.equal(answer.status, 201, await answer.text());
+  } else {
+    assert.equal(asked.status, 201, await asked.text());
+  }
+}
 
 test('a key never leads out of its folder', () => {
   assert.deepEqual(['../../etc', '.', 'a/b', 'on call'].map(fileOf), ['%2E.%2F..%2Fetc.yaml', '%2E.yaml', 'a%2Fb.yaml', 'on%20call.yaml']);

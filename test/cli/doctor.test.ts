@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { chmodSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 
@@ -13,16 +13,17 @@ interface Finding {
 }
 
 async function findings(data: string, env: Record<string, string> = {}): Promise<{ code: number | null; of: (subject: string) => Finding }> {
-  const { code, json } = await svc(['doctor', '--data', data, '--json'], { env });
+  const { code, json } = await svc(['doctor', '--data', data, '--json'], { env: { SVC_HTTP_ADDR: '127.0.0.1:0', ...env } });
   const all = json<{ findings: Finding[] }>().findings;
   assert.ok(all.every(({ verdict, fix }) => (verdict === 'ok') === (fix === null)));
   return { code, of: (subject) => all.find((finding) => finding.subject === subject)! };
 }
 
 test('before the first start everything is in order', async (t) => {
-  const { code, stdout } = await svc(['doctor', '--data', join(scratch(t), 'data')]);
+  const { code, stdout } = await svc(['doctor', '--data', join(scratch(t), 'data')], { env: { SVC_HTTP_ADDR: '127.0.0.1:0' } });
   assert.equal(code, 0);
-  for (const subject of ['node', 'sqlite', 'settings', 'data folder', 'free disk', 'secret key', 'lock', 'database', 'plugins']) {
+  const subjects = ['node', 'sqlite', 'settings', 'clock', 'open files', 'file watching', 'data folder', 'free disk', 'secret key', 'private files', 'lock'];
+  for (const subject of [...subjects, 'database', 'update', 'address', 'plugins', 'areas']) {
     assert.match(stdout, new RegExp(`^(ok|warn) +${subject} +\\S`, 'm'));
   }
 });
@@ -41,8 +42,21 @@ test('each thing that is wrong with a data folder is found, with what to do abou
     assert.deepEqual([of('data folder').verdict, of('data folder').fix], ['warn', `run "chmod 700 ${data}"`]);
     assert.equal(of('secret key').verdict, 'fail');
     assert.match(of('secret key').detail, /chmod 600/);
-    chmodSync(data, 0o700);
-    chmodSync(join(data, 'keys', 'secret.key'), 0o600);
+    assert.match(of('private files').detail, /secret\.key can be read by others$/);
+    const listed = await svc(['doctor', '--fix', '--data', data]);
+    assert.equal(listed.code, 1);
+    assert.match(listed.stdout, /--fix --yes" does it:\n {2}data folder: chmod 700 .+\n {2}private files: take .+secret\.key from others/);
+    assert.equal(statSync(data).mode & 0o777, 0o755, 'a list changes nothing');
+    const done = await svc(['doctor', '--fix', '--yes', '--data', data, '--json'], { env: { SVC_HTTP_ADDR: '127.0.0.1:0' } });
+    assert.equal(done.code, 0, done.stdout);
+    assert.deepEqual(
+      done.json<{ repairs: { subject: string; done: boolean }[] }>().repairs.map((repair) => [repair.subject, repair.done]),
+      [
+        ['data folder', true],
+        ['private files', true],
+      ],
+    );
+    assert.deepEqual([statSync(data).mode & 0o777, statSync(join(data, 'keys', 'secret.key')).mode & 0o777], [0o700, 0o600]);
   });
 
   await t.test('a setting that is misspelt', async () => {

@@ -39,6 +39,13 @@ function neverServes(root: string): void {
   );
 }
 
+/** Begins to serve and never comes to it, though the rehearsal does. */
+function neverReady(root: string): void {
+  const file = join(root, 'core/boot/boot.ts');
+  const waits = "if (process.argv.includes('serve')) await new Promise((never) => setInterval(never, 1e9, never));\n    address.port = await";
+  writeFileSync(file, readFileSync(file, 'utf8').replace('address.port = await', waits));
+}
+
 function sign(file: string, key: string): string {
   const signed = signRelease(createHash('sha256').update(readFileSync(file)).digest('hex'), key);
   writeFileSync(`${file}.sig`, signed.signature);
@@ -138,6 +145,20 @@ test('a version that does not serve gives way, with the data of before its migra
   assert.equal(await kept.version(), '3.0.0');
   const back = await update(['--back', '--with-backup']);
   assert.equal(back.code, 0, back.stderr);
+  assert.equal(await kept.version(), '1.0.0');
+  await nothingLost();
+});
+
+test('a version that is not ready by its deadline gives way', { timeout: 600_000 }, async (t) => {
+  const { kept, update, write, nothingLost } = rig(t);
+  const slow = version(t, '2.0.0', neverReady);
+  kept.start();
+  await write();
+  const began = performance.now();
+  const refused = await update([slow, '--unsigned', '--deadline', '8']);
+  assert.equal(refused.code, 1, refused.stdout);
+  assert.match(refused.stderr, /svc 2\.0\.0 gave way, because it was not ready within 8 s; 1\.0\.0 is in its place again/);
+  assert.ok(performance.now() - began > 8_000);
   assert.equal(await kept.version(), '1.0.0');
   await nothingLost();
 });

@@ -28,11 +28,18 @@ const Recurrence = Type.Object(
   { additionalProperties: false, description: 'a maintenance window: between starts_at and ends_at it mutes at these hours only' },
 );
 
+const Name = Type.String({
+  pattern: '^[A-Za-z0-9][A-Za-z0-9 ._-]{0,79}$',
+  description: 'by which files know it; of those that have not ended each has its own',
+  examples: ['backup window'],
+});
+
 export const SilenceId = Type.Object({ id: Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER }) });
 
 export const SilenceQuery = Type.Object({ state: Type.Optional(Type.Enum(['pending', 'active', 'expired'])) });
 
 export const SilenceDraft = Type.Object({
+  name: Type.Optional(Name),
   matchers: Type.Array(Matcher, { minItems: 1, maxItems: 20, description: 'all of them must match' }),
   starts_at: Type.Optional(Type.String({ format: 'date-time', description: 'now, when it is not given' })),
   ends_at: Type.Optional(Timestamp),
@@ -43,6 +50,7 @@ export const SilenceDraft = Type.Object({
 
 export const SilenceItem = Type.Object({
   id: Type.Integer(),
+  name: Type.String(),
   matchers: Type.Array(Matcher),
   device_ids: Type.Optional(Type.Array(Type.Integer(), { description: 'it mutes nothing but instances of these devices: those that its author sees' })),
   starts_at: Timestamp,

@@ -12,6 +12,7 @@ export interface SilenceTables {
 
 interface SilenceRow {
   id: number;
+  name: string | null;
   matchers: string;
   devices: string | null;
   starts_at: number;

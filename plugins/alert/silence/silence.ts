@@ -5,6 +5,8 @@ import { isWithin, type Recurrence } from './recurrence.ts';
 /** A mute by label, or a maintenance window. */
 export interface Silence {
   readonly id: number;
+  /** Null: nobody has given it one. */
+  readonly name: string | null;
   readonly matchers: readonly LabelMatcher[];
   /** The devices of those who made it and see some alone: it mutes nothing else. Null: whatever matches. */
   readonly devices: ReadonlySet<string> | null;

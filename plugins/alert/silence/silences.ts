@@ -76,11 +76,12 @@ export class Silences {
     const now = this.#clock.now();
     const devices = devicesOf(await this.#seenBy(change.principal));
     const fields = fieldsOf(draft, now);
+    this.#assertOwnName(fields.name, undefined, now);
     if ((await this.#store.count(now)) >= mostAtOnce) {
       throw new SvcError('conflict', `the limit of ${mostAtOnce} active and pending silences is reached; end some of them first`);
     }
     const author = actorOf(change.principal).name;
-    const made = await this.#store.add({ ...fields, devices, created_by: author, updated_by: author, created_at: now, updated_at: now }, (id) =>
+    const made = await this.#store.add({ ...fields, name: fields.name ?? null, devices, created_by: author, updated_by: author, created_at: now, updated_at: now }, (id) =>
       change.note({ resourceType: 'silence', resourceId: id, after: draft }),
     );
     await this.refresh();
@@ -96,11 +97,12 @@ export class Silences {
       throw new SvcError('conflict', `silence ${id} has ended; create another one`);
     }
     // It goes on from where it began unless it is to begin later.
-    const fields = fieldsOf({ starts_at: timestamp(before.starts_at), ...draft }, now);
+    const { name = before.name, ...fields } = fieldsOf({ starts_at: timestamp(before.starts_at), ...draft }, now);
+    this.#assertOwnName(name, id, now);
     change.note({ resourceType: 'silence', resourceId: id, before: shown(before, now), after: draft });
     // Who sees all changes what it says, and not whose it is.
     const devices = seen === undefined ? before.devices : devicesOf(seen);
-    await this.#store.replace(id, { ...fields, devices, updated_by: actorOf(change.principal).name, updated_at: now });
+    await this.#store.replace(id, { ...fields, name, devices, updated_by: actorOf(change.principal).name, updated_at: now });
     await this.refresh();
     return this.get(change.principal, id);
   }
@@ -108,7 +110,8 @@ export class Silences {
   /** What it would mute. */
   async preview(asker: Principal, draft: Draft): Promise<Awaited<ReturnType<SilenceReach['preview']>>> {
     const now = this.#clock.now();
-    return await this.#reach.preview({ ...fieldsOf(draft, now), devices: null }, now, await this.#seenBy(asker));
+    const { name: _name, ...fields } = fieldsOf(draft, now);
+    return await this.#reach.preview({ ...fields, devices: null }, now, await this.#seenBy(asker));
   }
 
   /** What it mutes now; nothing outside of its hours. */
@@ -132,6 +135,13 @@ export class Silences {
   async removeExpired(): Promise<void> {
     await this.#store.removeEnded(this.#clock.now() - keptMs);
     await this.refresh();
+  }
+
+  #assertOwnName(name: string | null | undefined, id: number | undefined, now: number): void {
+    const other = this.#current.find((one) => one.id !== id && one.ends_at > now && shownName(one) === name);
+    if (other !== undefined) {
+      throw new SvcError('conflict', `silence ${other.id} is called "${name}" already: choose another name, or change that one`);
+    }
   }
 
   async #find(id: number, seen: SeenDevices): Promise<Silence> {
@@ -159,7 +169,7 @@ function endOf({ ends_at: end, duration }: Draft, starts: number): number {
 }
 
 /** What is stored of what was sent. */
-function fieldsOf(draft: Draft, now: number): Pick<Silence, 'matchers' | 'starts_at' | 'ends_at' | 'recurrence' | 'reason'> {
+function fieldsOf(draft: Draft, now: number): Pick<Silence, 'matchers' | 'starts_at' | 'ends_at' | 'recurrence' | 'reason'> & { readonly name: string | undefined } {
   const starts = draft.starts_at === undefined ? now : Date.parse(draft.starts_at);
   const ends = endOf(draft, starts);
   if (ends <= now || ends <= starts || ends - starts > longestMs) {
@@ -168,7 +178,7 @@ function fieldsOf(draft: Draft, now: number): Pick<Silence, 'matchers' | 'starts
   const matchers = draft.matchers.map(labelMatcher);
   assertSelective(matchers);
   const recurrence = draft.recurrence === undefined ? null : recurrenceOf(draft.recurrence);
-  return { matchers, starts_at: starts, ends_at: ends, recurrence, reason: draft.reason };
+  return { name: draft.name, matchers, starts_at: starts, ends_at: ends, recurrence, reason: draft.reason };
 }
 
 function recurrenceOf({ days, start, duration, time_zone: zone }: NonNullable<Draft['recurrence']>): Recurrence {
@@ -183,12 +193,16 @@ function recurrenceOf({ days, start, duration, time_zone: zone }: NonNullable<Dr
   return { days, start_minute: hours! * 60 + minutes!, duration_ms: ms, time_zone: zone };
 }
 
+/** Of its own also where nobody gave it one, and the same in whatever svc it comes to by a file. */
+const shownName = ({ id, name, created_at: at }: Pick<Silence, 'id' | 'name' | 'created_at'>): string => name ?? `silence-${id}-${at.toString(36)}`;
+
 const two = (part: number): string => String(part).padStart(2, '0');
 
 function shown(silence: Silence, now: number): Item {
   const { recurrence } = silence;
   return {
     id: silence.id,
+    name: shownName(silence),
     matchers: silence.matchers.map(({ name, op, value }) => ({ name, op, value })),
     ...(silence.devices && { device_ids: [...silence.devices].map(Number) }),
     starts_at: timestamp(silence.starts_at),

@@ -6,6 +6,7 @@ import type { EdgeTable } from '../edge-table.ts';
 import type { EdgeEvents } from '../events.ts';
 import type { EdgeRecord } from '../record.ts';
 import type { EdgeTables } from '../tables.ts';
+import { Comings } from './comings.ts';
 import type { Tunnel } from './tunnel.ts';
 
 export interface PresenceParts {
@@ -28,9 +29,11 @@ export class Presence {
   /** Online before the start, and not back yet. */
   readonly #missing = new Set<EdgeRecord>();
   #awaiting = true;
+  readonly comings: Comings;
 
   constructor(parts: PresenceParts) {
     this.#parts = parts;
+    this.comings = new Comings(parts.clock);
   }
 
   /** Ids of the edges whose tunnel is up at this moment. */
@@ -55,6 +58,9 @@ export class Presence {
     record.cancelOffline?.();
     record.cancelOffline = undefined;
     this.#missing.delete(record);
+    if (record.lastRegisteredAt !== null) {
+      this.comings.came(record.id, clock.now() - record.lastRegisteredAt);
+    }
     record.tunnel = tunnel;
     record.machine = tunnel.machine;
     record.bootId = tunnel.bootId;
@@ -99,6 +105,7 @@ export class Presence {
     this.#up.delete(record.id);
     this.#changed.delete(record);
     this.#missing.delete(record);
+    this.comings.forget(record.id);
   }
 
   /** After the start: every edge that was online before has `graceMs` to come back unnoticed. */

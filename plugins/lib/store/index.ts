@@ -6,6 +6,7 @@ export * from './codec.ts';
 export * from './crc32.ts';
 export * from './damage-book.ts';
 export * from './disk.ts';
+export * from './examination.ts';
 export * from './inflate.ts';
 export * from './opening-steps.ts';
 export * from './otlp-json.ts';

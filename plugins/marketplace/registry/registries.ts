@@ -84,6 +84,25 @@ export class Registries {
     return row;
   }
 
+  /** The same, in the place of one of that name which is another. */
+  async have(wanted: { name: string; address: string; key: string | undefined; by: string }): Promise<RegistryRow> {
+    const found = wanted.name === shippedName ? await this.existing(wanted.name) : await this.#parts.store.find(wanted.name);
+    if (found?.address === wanted.address && found.public_key === (wanted.key ?? null)) {
+      return found;
+    }
+    if (found !== undefined) {
+      await this.remove(wanted.name);
+    }
+    try {
+      return await this.add(wanted);
+    } catch (error) {
+      if (found !== undefined) {
+        await this.#parts.store.add(found);
+      }
+      throw error;
+    }
+  }
+
   async remove(name: string): Promise<void> {
     await this.existing(name);
     if (name === shippedName) {

@@ -42,12 +42,13 @@ export async function freePort(): Promise<number> {
   return port;
 }
 
-/** Runs nginx with the file that ships, on other addresses and perhaps behind TLS; resolves with its address when it takes connections. */
+/** Runs nginx with the file that ships, on other addresses, perhaps behind TLS, and perhaps spoilt; resolves with its address when it takes connections. */
 export async function startNginx(
   t: TestContext,
   program: string,
   ports: { readonly svc: number; readonly metrics: number; readonly logs: number; readonly traces: number },
   secure?: Certificate,
+  spoilt: (text: string) => string = (text) => text,
 ): Promise<string> {
   const folder = mkdtempSync(join(tmpdir(), 'svc-nginx-'));
   const port = await freePort();
@@ -56,7 +57,7 @@ export async function startNginx(
     writeFileSync(join(folder, 'cert'), secure.cert);
     writeFileSync(join(folder, 'key'), secure.key);
   }
-  const own = readFileSync(shipped, 'utf8')
+  const own = spoilt(readFileSync(shipped, 'utf8'))
     .replace('listen 8000;', listen)
     .replace('127.0.0.1:8080;', `127.0.0.1:${ports.svc};`)
     .replace('127.0.0.1:9090;', `127.0.0.1:${ports.metrics};`)

@@ -7,6 +7,8 @@ export const area: Area = {
     PATCH   /api/v1/monitor/panels/{id}              monitor:write  refused
     DELETE  /api/v1/monitor/panels/{id}              monitor:write  refused
     POST    /api/v1/monitor/dashboards/import        monitor:write  refused
+    GET     /api/v1/monitor/dashboards               any  none
+    PUT     /api/v1/monitor/dashboards/{uid}         monitor:write  refused
     DELETE  /api/v1/monitor/dashboards/{uid}         monitor:write  refused
     GET     /api/v1/observability/dashboards         any  none
     GET     /api/v1/observability/dashboards/{uid}   any  narrowed

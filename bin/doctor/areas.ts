@@ -1,0 +1,16 @@
+import { clientOf } from '../cli/api-client.ts';
+import type { RunningSvc } from '../cli/running.ts';
+import { type Examination, type Finding, ok } from './finding.ts';
+
+const thoroughMs = 310_000;
+
+/** What the areas of a svc that serves say of themselves: stores, edges, models. */
+export const areas =
+  (running: RunningSvc | undefined, thorough: boolean): Examination =>
+  async (subject) => {
+    if (running === undefined) {
+      return ok(subject, 'not asked, because svc is not running');
+    }
+    const { items } = await clientOf(running).get<{ items: readonly Finding[] }>(`/api/v1/doctor?thorough=${thorough}`, thoroughMs);
+    return items.map((item) => ({ subject: item.subject, verdict: item.verdict, detail: item.detail, fix: item.fix }));
+  };

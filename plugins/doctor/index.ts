@@ -1,0 +1,58 @@
+import { definePlugin, messageOf, type OpenPoint, route } from 'svc/sdk';
+import { Type } from 'typebox';
+
+import { type Diagnosis, type Examination, Examinations, type Looking } from './contract.ts';
+import { Probes } from './probes.ts';
+
+const Findings = Type.Object({
+  items: Type.Array(
+    Type.Object({
+      subject: Type.String({ description: 'what was looked at' }),
+      area: Type.String({ description: 'the plugin that looked' }),
+      verdict: Type.Union([Type.Literal('ok'), Type.Literal('warn'), Type.Literal('fail')]),
+      detail: Type.String({ description: 'what was found, and why it is so' }),
+      fix: Type.Union([Type.String(), Type.Null()], { description: 'what to do about it; null where nothing has to be done' }),
+    }),
+  ),
+});
+
+const thoroughMs = 300_000;
+
+export default definePlugin({
+  activate(ctx) {
+    const examinations = ctx.extend.open(Examinations);
+    ctx.http.routes([
+      ...new Probes(ctx).routes(),
+      route({
+        method: 'GET',
+        path: '/api/v1/doctor',
+        access: 'admin',
+        summary: 'What the areas of svc find wrong with themselves, and what to do about it',
+        query: Type.Object({ thorough: Type.Optional(Type.Boolean({ description: 'also what costs money or minutes, such as calls of a model' })) }),
+        response: Findings,
+        timeoutMs: thoroughMs,
+        async handle({ query: { thorough = false }, signal }) {
+          return { items: await examined(examinations, { thorough, signal }) };
+        },
+      }),
+    ]);
+  },
+});
+
+/** All at once, in the order of their names. */
+const examined = (examinations: OpenPoint<Examination>, looking: Looking) =>
+  Promise.all(
+    examinations
+      .list()
+      .toSorted((a, b) => (a.id < b.id ? -1 : 1))
+      .map(async ({ id, pluginId, value }) => ({ subject: id, area: pluginId, ...(await diagnosed(value, looking)) })),
+  );
+
+async function diagnosed(examination: Examination, looking: Looking): Promise<Diagnosis> {
+  try {
+    const { verdict, detail, fix } = await examination.look(looking);
+    return { verdict, detail, fix };
+  } catch (error) {
+    return { verdict: 'fail', detail: `could not be looked at: ${messageOf(error)}`, fix: 'look into the log of svc for what its area says, then run "svc doctor" again' };
+  }
+}

@@ -1,0 +1,107 @@
+import { type Clock, eventRoute, type Ids, route, type RouteDeclaration, type Scope, type ServerEvent, socketRoute, SvcError } from 'svc/sdk';
+import { Type } from 'typebox';
+
+const liveMs = 60_000;
+const mostProbes = 16;
+const words = ['one', 'two', 'three'] as const;
+/** Longer than an answer takes on its way, so that words that come together have been held back. */
+const betweenMs = 400;
+
+const Probe = Type.Object({ probe: Type.String({ pattern: '^[\\w-]{32}$', examples: ['x9vK3bq0cZ1mT7wR5yLp2sD8fGhJ4kNa'] }) });
+
+/**
+ * Whether what stands before svc lets streams and sockets through can only be tried from outside, where no token should be sent: whoever may
+ * asks for a probe, and the probe opens an echo for a minute, and nothing else.
+ */
+export class Probes {
+  readonly #clock: Clock;
+  readonly #ids: Ids;
+  readonly #scope: Scope;
+  readonly #until = new Map<string, number>();
+
+  constructor({ clock, ids, scope }: { readonly clock: Clock; readonly ids: Ids; readonly scope: Scope }) {
+    this.#clock = clock;
+    this.#ids = ids;
+    this.#scope = scope;
+  }
+
+  routes(): readonly RouteDeclaration[] {
+    return [
+      route({
+        method: 'POST',
+        path: '/api/v1/doctor/probes',
+        access: 'admin',
+        summary: 'Open an echo for a minute, by which a proxy can be tried',
+        response: Type.Object({ probe: Type.String() }),
+        audited: false,
+        errors: ['rate_limited'],
+        handle: () => ({ probe: this.#open() }),
+      }),
+      eventRoute({
+        method: 'GET',
+        path: '/api/v1/doctor/probes/{probe}/stream',
+        access: 'public',
+        summary: 'Three words, one after another: who gets them together is behind a proxy that holds streams back',
+        params: Probe,
+        errors: ['not_found'],
+        handle: ({ params, signal }) => {
+          this.#assertOpen(params.probe);
+          return this.#said(signal);
+        },
+      }),
+      socketRoute({
+        path: '/api/v1/doctor/probes/{probe}/socket',
+        access: 'public',
+        summary: 'Says what it is told, once',
+        params: Probe,
+        maxMessageBytes: 100,
+        errors: ['not_found'],
+        knock: ({ params }) => this.#assertOpen(params.probe),
+        handle: (_call, { onMessage, onClose, send, close }) => {
+          onMessage((told) => {
+            send(told);
+            close(1000);
+          });
+          const late = this.#scope.timeout('end a probe', liveMs, () => close(1000));
+          onClose(() => void late());
+        },
+      }),
+    ];
+  }
+
+  #open(): string {
+    const now = this.#clock.monotonic();
+    [...this.#until].filter(([, until]) => until <= now).forEach(([probe]) => this.#until.delete(probe));
+    if (this.#until.size >= mostProbes) {
+      throw new SvcError('rate_limited', 'too many probes are open; they end within a minute', { retryAfterSeconds: liveMs / 1_000 });
+    }
+    const probe = this.#ids.token(24);
+    this.#until.set(probe, now + liveMs);
+    return probe;
+  }
+
+  #assertOpen(probe: string): void {
+    if ((this.#until.get(probe) ?? 0) <= this.#clock.monotonic()) {
+      throw new SvcError('not_found', 'there is no such probe; one ends a minute after it was opened');
+    }
+  }
+
+  async *#said(signal: AbortSignal): AsyncIterable<ServerEvent> {
+    for (const [at, word] of words.entries()) {
+      if (at > 0) {
+        await this.#pause(signal);
+      }
+      if (signal.aborted) {
+        return;
+      }
+      yield { event: 'word', data: word };
+    }
+  }
+
+  async #pause(signal: AbortSignal): Promise<void> {
+    await new Promise<void>((next) => {
+      const cancel = this.#scope.timeout('the next word of a probe', betweenMs, next);
+      signal.addEventListener('abort', () => void Promise.resolve(cancel()).then(next), { once: true });
+    });
+  }
+}

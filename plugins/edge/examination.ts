@@ -1,0 +1,64 @@
+import { defineExtensionPoint } from 'svc/sdk';
+
+import type { Diagnosis, Examination } from '../doctor/contract.ts';
+import type { Comings } from './connection/comings.ts';
+import type { EdgeTable } from './edge-table.ts';
+import type { EdgeRecord } from './record.ts';
+
+/** By its id: that room may be away. */
+export const examinations = defineExtensionPoint<Examination>('doctor.examinations');
+
+const skewedMs = 10_000;
+/** From so many on, clocks of hosts that are all off the same way are right, and this one is wrong. */
+const fewestClocks = 3;
+const mostNamed = 5;
+
+/** Whether edges come and go, fight over one identity, or have other clocks than this machine. */
+export const edgeExamination = (edgeTable: Pick<EdgeTable, 'all' | 'byId'>, comings: Comings): Examination => ({
+  look() {
+    const all = [...edgeTable.all()];
+    const flapping = comings.flapping().flatMap((id) => edgeTable.byId(id) ?? []);
+    const disputed = all.filter(({ conflict }) => conflict !== undefined);
+    const wrong = [
+      {
+        them: flapping,
+        detail: 'came back at least six times within the hour',
+        fix: 'look at the log of the agent there (journalctl -u svc-edge), at its network and at proxies on the way that end quiet connections',
+      },
+      { them: disputed, detail: 'have keys that several machines use', fix: 'say with "svc edge list" and POST /api/v1/edges/ID/resolve which machine is meant' },
+    ].filter(({ them }) => them.length > 0);
+    if (wrong.length > 0) {
+      return { verdict: 'warn', detail: wrong.map(({ them, detail }) => `${named(them)} ${detail}`).join('; '), fix: wrong.map(({ fix }) => fix).join('; ') };
+    }
+    return clocks(all);
+  },
+});
+
+function clocks(all: readonly EdgeRecord[]): Diagnosis {
+  const connected = all.filter(({ tunnel }) => tunnel !== undefined);
+  const skew = ({ tunnel }: EdgeRecord): number => tunnel?.clockSkewMs ?? 0;
+  const [ahead, behind] = [connected.filter((edge) => skew(edge) > skewedMs), connected.filter((edge) => skew(edge) < -skewedMs)];
+  const most = ahead.length > behind.length ? ahead : behind;
+  if (most.length >= fewestClocks && most.length > connected.length / 2) {
+    const seconds = Math.round(Math.abs(most.map(skew).toSorted((a, b) => a - b)[Math.floor(most.length / 2)]!) / 1_000);
+    return {
+      verdict: 'fail',
+      detail: `the clock of this machine is about ${seconds} s ${most === ahead ? 'behind' : 'ahead'}: those of ${most.length} of ${connected.length} hosts say so`,
+      fix: 'let this machine keep its time by NTP (systemd-timesyncd, chrony)',
+    };
+  }
+  const others = [...ahead, ...behind];
+  return others.length === 0
+    ? { verdict: 'ok', detail: `${connected.length} of ${all.length} are connected`, fix: null }
+    : {
+        verdict: 'warn',
+        detail: `the clocks of ${named(others)} are more than ${skewedMs / 1_000} s off`,
+        fix: 'let those machines keep their time by NTP: what they measure carries their times',
+      };
+}
+
+const named = (edges: readonly EdgeRecord[]): string =>
+  `${edges
+    .slice(0, mostNamed)
+    .map(({ name }) => name)
+    .join(', ')}${edges.length > mostNamed ? ` and ${edges.length - mostNamed} others` : ''}`;

@@ -1,0 +1,57 @@
+/** One bound of a store and how much of it is used. */
+export interface Bound {
+  readonly used: number;
+  readonly most: number;
+  /** What it bounds: `bytes of blocks`, `series`. */
+  readonly what: string;
+  /** The setting that says how many. */
+  readonly setting: string;
+  /** What happens beyond it. */
+  readonly beyond: string;
+}
+
+export interface StoreState {
+  readonly damage: readonly string[];
+  /** Why writing is refused or fails, as a sentence. */
+  readonly trouble?: string | undefined;
+  readonly bounds: readonly Bound[];
+}
+
+export interface StoreDiagnosis {
+  readonly verdict: 'ok' | 'warn' | 'fail';
+  readonly detail: string;
+  readonly fix: string | null;
+}
+
+const nearly = 0.9;
+const mostNamed = 3;
+
+/** What a store says to a doctor: whether it takes and keeps what it is given, whether all of it can be read, and how near its bounds it is. */
+export function examinedStore({ damage, trouble, bounds }: StoreState): StoreDiagnosis {
+  const tight = bounds.filter(({ used, most }) => used >= most * nearly);
+  if (trouble !== undefined) {
+    return { verdict: 'fail', detail: `nothing is kept at the moment: ${trouble}`, fix: 'do what the sentence says; senders try again by themselves' };
+  }
+  if (damage.length > 0) {
+    const more = damage.length > mostNamed ? `; and ${damage.length - mostNamed} more` : '';
+    return {
+      verdict: 'fail',
+      detail: `${damage.length === 1 ? 'a part' : `${damage.length} parts`} cannot be read: ${damage.slice(0, mostNamed).join('; ')}${more}`,
+      fix: 'answers go on without it and say so; put the file back from a backup, and look at the disk (dmesg, smartctl)',
+    };
+  }
+  if (tight.length > 0) {
+    return {
+      verdict: 'warn',
+      detail: tight.map(({ used, most, what, setting, beyond }) => `holds ${used} of the ${most} ${what} that ${setting} allows: beyond it ${beyond}`).join('; '),
+      fix: `raise ${tight.map(({ setting }) => setting).join(' and ')} with "svc setting set", or keep less`,
+    };
+  }
+  return { verdict: 'ok', detail: bounds.map(({ used, most, what }) => `${used} of ${most} ${what}`).join(', '), fix: null };
+}
+
+/** A store elsewhere, or one that gives no answer: all that can be told is whether it answers. */
+export const examinedAnswer = ({ ok, detail }: { readonly ok: boolean; readonly detail?: string | undefined }, setting: string): StoreDiagnosis =>
+  ok
+    ? { verdict: 'ok', detail: detail ?? 'answers', fix: null }
+    : { verdict: 'fail', detail: `does not answer${detail === undefined ? '' : `: ${detail}`}`, fix: `look whether it runs and can be reached from here, and at ${setting}` };
