@@ -66,7 +66,11 @@ function outcome(findings: readonly Finding[], { repairs, done }: Repairs): Resu
 const listOf = (repairs: Repairs['repairs'], done: boolean): readonly string[] =>
   repairs.length === 0
     ? []
-    : ['', done ? 'Done:' : 'svc can do this by itself; "svc doctor --fix --yes" does it:', ...repairs.map(({ subject, about }) => `  ${subject}: ${printable(about)}`)];
+    : [
+        '',
+        done ? 'Done:' : 'svc can do this by itself; "svc doctor --fix --yes" does it:',
+        ...repairs.map(({ subject, about }) => `  ${subject}: ${printable(about)}`),
+      ];
 
 async function lookAtAll(product: Product, { environment, has }: Call): Promise<readonly Finding[]> {
   const { dataDir, settings, value } = readSettings(product, environment);
@@ -99,7 +103,7 @@ async function lookAtAll(product: Product, { environment, has }: Call): Promise<
           ...(running === undefined ? ([['TLS address', listening(undefined, tlsAddress, 'http.tls_addr')]] as const) : []),
           ['certificate', certificate({ cert: given('http.tls_cert'), key: given('http.tls_key'), host })],
         ] as const)),
-    ...(publicUrl === '' ? [] : ([['public address', publicAddress(running, publicUrl)]] as const)),
+    ...(publicUrl === '' ? [] : ([['public address', publicAddress(running && (() => probeOf(running)), publicUrl)]] as const)),
     ['plugins', plugins(running)],
     ['areas', areas(running, has('thorough'))],
   ];
@@ -109,6 +113,8 @@ async function lookAtAll(product: Product, { environment, has }: Call): Promise<
   }
   return findings;
 }
+
+const probeOf = async (running: RunningSvc): Promise<string> => (await clientOf(running).post<{ probe: string }>('/api/v1/doctor/probes')).probe;
 
 type Values = (key: string) => string;
 

@@ -43,6 +43,7 @@ function followFiles({ dataDir, url, operatorToken, parts: { settings, logs } }:
   }
   const log = logs.logger('config-files');
   const client = () => clientOf({ url, token: operatorToken });
-  const say = (line: string, isTrouble: boolean): void => (isTrouble ? log.warn({ event: 'config.not_applied' }, line) : log.info({ event: 'config.applied' }, line));
+  const say = (line: string, isTrouble: boolean): void =>
+    isTrouble ? log.warn({ event: 'config.not_applied' }, line) : log.info({ event: 'config.applied' }, line);
   void import('../config-files/watched-folder.ts').then(({ WatchedFolder }) => new WatchedFolder({ folder, dataDir, environment, client, say }).start());
 }

@@ -14,7 +14,13 @@ export const command: Command = {
     const releaseKey = await builtInKey();
     const platform = `${process.platform}-${process.arch}`;
     return {
-      data: { version, node: process.version, platform, packaging: isSea() ? 'binary' : 'source', ...(releaseKey !== undefined && { release_key: releaseKey }) },
+      data: {
+        version,
+        node: process.version,
+        platform,
+        packaging: isSea() ? 'binary' : 'source',
+        ...(releaseKey !== undefined && { release_key: releaseKey }),
+      },
       text: () => `svc ${version} (${isSea() ? 'single binary' : 'from source'}, node ${process.version}, ${platform})`,
     };
   },

@@ -1,4 +1,5 @@
 import { clientOf } from '../cli/api-client.ts';
+import { Failure } from '../cli/failure.ts';
 import type { RunningSvc } from '../cli/running.ts';
 import { type Examination, type Finding, ok } from './finding.ts';
 
@@ -11,6 +12,15 @@ export const areas =
     if (running === undefined) {
       return ok(subject, 'not asked, because svc is not running');
     }
-    const { items } = await clientOf(running).get<{ items: readonly Finding[] }>(`/api/v1/doctor?thorough=${thorough}`, thoroughMs);
-    return items.map((item) => ({ subject: item.subject, verdict: item.verdict, detail: item.detail, fix: item.fix }));
+    const looked = await clientOf(running)
+      .get<{ items: readonly Finding[] }>(`/api/v1/doctor?thorough=${thorough}`, thoroughMs)
+      .catch((error: unknown) => {
+        if (error instanceof Failure && error.code === 'not_found') {
+          return undefined;
+        }
+        throw error;
+      });
+    return looked === undefined
+      ? ok(subject, 'not asked, because the plugin doctor is away')
+      : looked.items.map((item) => ({ subject: item.subject, verdict: item.verdict, detail: item.detail, fix: item.fix }));
   };

@@ -31,7 +31,12 @@ export function answerOf(url: string): Promise<Answer> {
       });
       response.once('error', reject);
       response.once('end', () =>
-        resolve({ status: response.statusCode ?? 0, text, pieces, doubt: authorizationError === undefined ? undefined : String(authorizationError) || undefined }),
+        resolve({
+          status: response.statusCode ?? 0,
+          text,
+          pieces,
+          doubt: authorizationError === undefined ? undefined : String(authorizationError) || undefined,
+        }),
       );
     });
     call.once('error', reject);

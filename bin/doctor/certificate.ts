@@ -19,7 +19,11 @@ export const certificate =
       return fail(subject, `${cert} holds no certificate in PEM`, 'name the file with the certificate and its chain in http.tls_cert');
     }
     if (!leaf.checkPrivateKey(createPrivateKey(readFileSync(key)))) {
-      return fail(subject, `the key in ${key} is not that of the certificate in ${cert}`, 'put the key that the certificate was made for in its place; svc takes both up within a minute');
+      return fail(
+        subject,
+        `the key in ${key} is not that of the certificate in ${cert}`,
+        'put the key that the certificate was made for in its place; svc takes both up within a minute',
+      );
     }
     const [from, until] = [Date.parse(leaf.validFrom), Date.parse(leaf.validTo)];
     const now = Date.now();
@@ -28,7 +32,11 @@ export const certificate =
       return fail(subject, `${cert} ${when}: browsers and agents refuse it`, 'put a new one in its place; svc takes it up within a minute without a restart');
     }
     if (host !== undefined && leaf.checkHost(host) === undefined && leaf.checkIP(host) === undefined) {
-      return fail(subject, `${cert} is for ${leaf.subjectAltName ?? leaf.subject}, and not for ${host}`, `have one made for ${host}, or correct http.public_url`);
+      return fail(
+        subject,
+        `${cert} is for ${leaf.subjectAltName ?? leaf.subject}, and not for ${host}`,
+        `have one made for ${host}, or correct http.public_url`,
+      );
     }
     return gapIn([leaf, ...others]) === undefined ? agreed(subject, cert, until - now) : broken(subject, cert, gapIn([leaf, ...others])!);
   };
@@ -42,8 +50,16 @@ function agreed(subject: string, cert: string, leftMs: number) {
 
 const broken = (subject: string, cert: string, { of, by }: Gap) =>
   of === by
-    ? warn(subject, `${cert} is signed by itself: only those who were given it believe it`, 'give it to agents (svc edge install --ca) and browsers, or have one made by an authority')
-    : warn(subject, `the chain in ${cert} ends with ${of}, which ${by} has signed: clients that do not know that one refuse it`, `append the certificate of ${by} to ${cert}, the leaf first`);
+    ? warn(
+        subject,
+        `${cert} is signed by itself: only those who were given it believe it`,
+        'give it to agents (svc edge install --ca) and browsers, or have one made by an authority',
+      )
+    : warn(
+        subject,
+        `the chain in ${cert} ends with ${of}, which ${by} has signed: clients that do not know that one refuse it`,
+        `append the certificate of ${by} to ${cert}, the leaf first`,
+      );
 
 interface Gap {
   readonly of: string;

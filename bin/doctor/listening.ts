@@ -20,10 +20,16 @@ export const listening =
     const error = await tried(host, Number(port));
     switch (error?.code) {
       case undefined:
-        return error === undefined ? ok(subject, `${address} is free`) : fail(subject, `${address} cannot be listened on: ${messageOf(error)}`, `correct ${setting}`);
+        return error === undefined
+          ? ok(subject, `${address} is free`)
+          : fail(subject, `${address} cannot be listened on: ${messageOf(error)}`, `correct ${setting}`);
       case 'EADDRINUSE': {
         const holder = holderOf(Number(port));
-        return fail(subject, `${address} is in use${holder === undefined ? ' by a process of somebody else' : ` by ${holder}`}`, `end that one, or give svc another address (${setting})`);
+        return fail(
+          subject,
+          `${address} is in use${holder === undefined ? ' by a process of somebody else' : ` by ${holder}`}`,
+          `end that one, or give svc another address (${setting})`,
+        );
       }
       case 'EACCES':
         return fail(subject, `this user may not listen on ${address}`, `set ${setting} to a port above 1023, with a proxy in front of it`);
@@ -37,7 +43,11 @@ async function ready(subject: string, { url }: RunningSvc) {
   if (status === 200) {
     return ok(subject, `answers at ${url}`);
   }
-  return warn(subject, `${url}/readyz answers ${status}: ${text.slice(0, 300)}`, 'see what it names in the log of svc; a balancer in front sends nothing here meanwhile');
+  return warn(
+    subject,
+    `${url}/readyz answers ${status}: ${text.slice(0, 300)}`,
+    'see what it names in the log of svc; a balancer in front sends nothing here meanwhile',
+  );
 }
 
 /** Bound for a moment and let go again. */

@@ -1,8 +1,6 @@
 import { WebSocket } from 'ws';
 
 import { messageOf } from '../../core/sdk/index.ts';
-import { clientOf } from '../cli/api-client.ts';
-import type { RunningSvc } from '../cli/running.ts';
 import { answerOf } from './asked.ts';
 import { type Examination, fail, type Finding, ok, warn } from './finding.ts';
 
@@ -16,9 +14,18 @@ const doubts: Readonly<Record<string, readonly [what: string, fix: string]>> = {
   CERT_NOT_YET_VALID: ['its certificate is not valid yet', 'look at the clock of this machine, or renew the certificate of the proxy'],
   ERR_TLS_CERT_ALTNAME_INVALID: ['its certificate is for another name', 'have one made for this name, or correct http.public_url'],
   UNABLE_TO_VERIFY_LEAF_SIGNATURE: ['its certificate comes without the one that signed it', 'let the proxy send the whole chain (fullchain.pem)'],
-  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: ['the authority of its certificate is not known here', 'give agents that authority (svc edge install --ca), and this one by NODE_EXTRA_CA_CERTS'],
-  DEPTH_ZERO_SELF_SIGNED_CERT: ['its certificate is signed by itself', 'give it to agents (svc edge install --ca) and browsers, or have one made by an authority'],
-  SELF_SIGNED_CERT_IN_CHAIN: ['the authority of its certificate is not known here', 'give agents that authority (svc edge install --ca), and this one by NODE_EXTRA_CA_CERTS'],
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: [
+    'the authority of its certificate is not known here',
+    'give agents that authority (svc edge install --ca), and this one by NODE_EXTRA_CA_CERTS',
+  ],
+  DEPTH_ZERO_SELF_SIGNED_CERT: [
+    'its certificate is signed by itself',
+    'give it to agents (svc edge install --ca) and browsers, or have one made by an authority',
+  ],
+  SELF_SIGNED_CERT_IN_CHAIN: [
+    'the authority of its certificate is not known here',
+    'give agents that authority (svc edge install --ca), and this one by NODE_EXTRA_CA_CERTS',
+  ],
 };
 
 /**
@@ -26,21 +33,32 @@ const doubts: Readonly<Record<string, readonly [what: string, fix: string]>> = {
  * streams pass. No token is sent there: a probe of a minute opens an echo.
  */
 export const publicAddress =
-  (running: RunningSvc | undefined, url: string): Examination =>
+  (openProbe: (() => Promise<string>) | undefined, url: string): Examination =>
   async (subject) => {
-    if (running === undefined) {
+    if (openProbe === undefined) {
       return ok(subject, 'not tried, because svc is not running');
     }
-    const { probe } = await clientOf(running).post<{ probe: string }>('/api/v1/doctor/probes');
-    const path = `${url}/api/v1/doctor/probes/${probe}`;
+    const path = `${url}/api/v1/doctor/probes/${await openProbe()}`;
     const streamed = await answerOf(`${path}/stream`).catch((error: unknown) => messageOf(error));
     if (typeof streamed === 'string') {
-      return fail(subject, `${url} cannot be reached from here: ${streamed}`, 'look whether the proxy runs and the name leads to it, or correct http.public_url');
+      return fail(
+        subject,
+        `${url} cannot be reached from here: ${streamed}`,
+        'look whether the proxy runs and the name leads to it, or correct http.public_url',
+      );
     }
     if (streamed.status !== 200) {
-      return fail(subject, `${url} does not lead to this svc: it answered ${streamed.status}`, 'let the proxy pass every path of that address on to http.addr, or correct http.public_url');
+      return fail(
+        subject,
+        `${url} does not lead to this svc: it answered ${streamed.status}`,
+        'let the proxy pass every path of that address on to http.addr, or correct http.public_url',
+      );
     }
-    return [certificateOf(`${subject}: certificate`, url, streamed.doubt), streams(`${subject}: streams`, streamed.pieces), await sockets(`${subject}: sockets`, `${path}/socket`)];
+    return [
+      certificateOf(`${subject}: certificate`, url, streamed.doubt),
+      streams(`${subject}: streams`, streamed.pieces),
+      await sockets(`${subject}: sockets`, `${path}/socket`),
+    ];
   };
 
 function certificateOf(subject: string, url: string, doubt: string | undefined): Finding {
@@ -61,7 +79,11 @@ function streams(subject: string, pieces: readonly { readonly atMs: number; read
   const at = (word: string): number => pieces.find(({ text }) => text.includes(`data: ${word}\n`))?.atMs ?? Number.NaN;
   const apart = at('three') - at('one');
   if (Number.isNaN(apart)) {
-    return fail(subject, 'a stream breaks off on its way', 'let the proxy keep an answer open that takes minutes (proxy_read_timeout), and change nothing in it');
+    return fail(
+      subject,
+      'a stream breaks off on its way',
+      'let the proxy keep an answer open that takes minutes (proxy_read_timeout), and change nothing in it',
+    );
   }
   return apart >= togetherMs
     ? ok(subject, 'come as they are sent')

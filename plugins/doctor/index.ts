@@ -53,6 +53,10 @@ async function diagnosed(examination: Examination, looking: Looking): Promise<Di
     const { verdict, detail, fix } = await examination.look(looking);
     return { verdict, detail, fix };
   } catch (error) {
-    return { verdict: 'fail', detail: `could not be looked at: ${messageOf(error)}`, fix: 'look into the log of svc for what its area says, then run "svc doctor" again' };
+    return {
+      verdict: 'fail',
+      detail: `could not be looked at: ${messageOf(error)}`,
+      fix: 'look into the log of svc for what its area says, then run "svc doctor" again',
+    };
   }
 }

@@ -100,8 +100,12 @@ export class Probes {
 
   async #pause(signal: AbortSignal): Promise<void> {
     await new Promise<void>((next) => {
-      const cancel = this.#scope.timeout('the next word of a probe', betweenMs, next);
-      signal.addEventListener('abort', () => void Promise.resolve(cancel()).then(next), { once: true });
+      const cancel = this.#scope.timeout('the next word of a probe', betweenMs, () => next());
+      const leave = (): void => {
+        void cancel();
+        next();
+      };
+      signal.addEventListener('abort', leave, { once: true });
     });
   }
 }

@@ -25,7 +25,11 @@ export const edgeExamination = (edgeTable: Pick<EdgeTable, 'all' | 'byId'>, comi
         detail: 'came back at least six times within the hour',
         fix: 'look at the log of the agent there (journalctl -u svc-edge), at its network and at proxies on the way that end quiet connections',
       },
-      { them: disputed, detail: 'have keys that several machines use', fix: 'say with "svc edge list" and POST /api/v1/edges/ID/resolve which machine is meant' },
+      {
+        them: disputed,
+        detail: 'have keys that several machines use',
+        fix: 'say with "svc edge list" and POST /api/v1/edges/ID/resolve which machine is meant',
+      },
     ].filter(({ them }) => them.length > 0);
     if (wrong.length > 0) {
       return { verdict: 'warn', detail: wrong.map(({ them, detail }) => `${named(them)} ${detail}`).join('; '), fix: wrong.map(({ fix }) => fix).join('; ') };

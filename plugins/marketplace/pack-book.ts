@@ -133,9 +133,13 @@ export class PackBook {
       const fetched = await sources.bring(wantedOf(wish), signal);
       const { lock, confirm } = await installer.preview(fetched);
       if (lock.id !== packId || lock.content_hash !== wish.contentHash) {
-        throw new SvcError('conflict', `what lies at the source is ${lock.id} ${lock.version} with the content_hash ${lock.content_hash}, and not what the file names`, {
-          reason: 'marketplace.other_bytes',
-        });
+        throw new SvcError(
+          'conflict',
+          `what lies at the source is ${lock.id} ${lock.version} with the content_hash ${lock.content_hash}, and not what the file names`,
+          {
+            reason: 'marketplace.other_bytes',
+          },
+        );
       }
       const { pack, ...outcome } = await installer.install(fetched, { by, confirm, reason: wish.reason });
       if (pack === undefined) {
@@ -270,11 +274,17 @@ function wantedOf({ origin, version, sha256 }: PackWish): Wanted {
     case 'url':
       return { url: origin.from, ...(sha256 !== null && { sha256 }), ...(origin.path !== undefined && { path: origin.path }) };
     case 'git':
-      return { git: { url: origin.from, ...(origin.commit !== undefined && { commit: origin.commit }), ...(origin.path !== undefined && { path: origin.path }) } };
+      return {
+        git: { url: origin.from, ...(origin.commit !== undefined && { commit: origin.commit }), ...(origin.path !== undefined && { path: origin.path }) },
+      };
     case 'upload':
-      throw new SvcError('conflict', `it was uploaded, so there is no place to bring it from: send the archive (sha256 ${sha256}) with "svc market upload" first`, {
-        reason: 'marketplace.no_source',
-      });
+      throw new SvcError(
+        'conflict',
+        `it was uploaded, so there is no place to bring it from: send the archive (sha256 ${sha256}) with "svc market upload" first`,
+        {
+          reason: 'marketplace.no_source',
+        },
+      );
     default:
       return wantedAgain(origin, version);
   }

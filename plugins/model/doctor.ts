@@ -48,7 +48,11 @@ export class ModelDoctor implements Examination {
     const missing = findings.filter((finding) => !finding.ok).map(({ detail }) => detail);
     return ok
       ? { verdict: 'ok', detail: [model, ...missing].join('; '), fix: null }
-      : { verdict: 'fail', detail: `${model}: ${missing.join('; ')}`, fix: 'set llm.default_model to one that calls tools; "svc llm doctor MODEL" tries others' };
+      : {
+          verdict: 'fail',
+          detail: `${model}: ${missing.join('; ')}`,
+          fix: 'set llm.default_model to one that calls tools; "svc llm doctor MODEL" tries others',
+        };
   }
 
   async examine(asked: string, signal: AbortSignal): Promise<Examined> {

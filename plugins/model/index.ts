@@ -58,10 +58,7 @@ export default definePlugin({
       });
     const doctor = new ModelDoctor(calls);
     ctx.extend.contribute(examinations, 'model', doctor);
-    ctx.http.routes([
-      ...modelRoutes({ catalogue, budget, invalidate, providers: shipped }),
-      ...askingRoutes(new Translator(calls, new Engines(ctx)), doctor),
-    ]);
+    ctx.http.routes([...modelRoutes({ catalogue, budget, invalidate, providers: shipped }), ...askingRoutes(new Translator(calls, new Engines(ctx)), doctor)]);
     scope.interval('remove usage of old runs', dayMs, () => budget.tidy());
   },
 });

@@ -180,7 +180,15 @@ export class Panels {
   }
 }
 
-const bodyOf = ({ title, type, query, legend, unit, thresholds, position }: StoredPanel): PanelBody => ({ title, type, query, legend, unit, thresholds, position });
+const bodyOf = ({ title, type, query, legend, unit, thresholds, position }: StoredPanel): PanelBody => ({
+  title,
+  type,
+  query,
+  legend,
+  unit,
+  thresholds,
+  position,
+});
 
 /** Inside of the write, where no other call adds one. */
 async function assertRoom(store: PanelStore, uid: string, more: number): Promise<void> {

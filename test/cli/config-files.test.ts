@@ -31,7 +31,13 @@ test('what is configured goes to files and comes back, also into another svc', {
   await post('/api/v1/monitor/panels', { dashboard_uid: 'ops', ...panel });
   await post('/api/v1/monitor/panels', { dashboard_uid: 'manager', ...panel, position: { x: 0, y: 400, w: 24, h: 8 } });
   const recurrence = { days: ['sat'], start: '02:00', time_zone: 'Europe/Berlin', duration: '2h' };
-  await post('/api/v1/alerts/silences', { name: 'backup window', matchers: [{ name: 'rule', value: 'disk_full' }], duration: '30d', recurrence, reason: 'backups' });
+  await post('/api/v1/alerts/silences', {
+    name: 'backup window',
+    matchers: [{ name: 'rule', value: 'disk_full' }],
+    duration: '30d',
+    recurrence,
+    reason: 'backups',
+  });
   await post('/api/v1/alerts/silences', { matchers: [{ name: 'rule', value: 'host_down' }], duration: '2h', reason: 'moving' });
   await installed(one, 'nginx-doctor');
 
@@ -40,7 +46,10 @@ test('what is configured goes to files and comes back, also into another svc', {
   assert.equal(exported.code, 0, exported.stderr);
   assert.deepEqual(readdirSync(files).sort(), ['channels', 'dashboards', 'packs', 'registries', 'roles', 'rules', 'settings', 'silences']);
   assert.match(readFileSync(join(files, 'dashboards', 'manager.yaml'), 'utf8'), /^uid: manager\ntitle: null\nvariables: \[\]\npanels:\n {2}- title: Load\n/);
-  assert.match(readFileSync(join(files, 'packs', 'nginx-doctor.yaml'), 'utf8'), /source:\n {2}kind: registry\n {2}from: shipped\n {2}name: nginx-doctor\nsha256: null\ncontent_hash: [0-9a-f]{64}\n/);
+  assert.match(
+    readFileSync(join(files, 'packs', 'nginx-doctor.yaml'), 'utf8'),
+    /source:\n {2}kind: registry\n {2}from: shipped\n {2}name: nginx-doctor\nsha256: null\ncontent_hash: [0-9a-f]{64}\n/,
+  );
   const channel = readFileSync(join(files, 'channels', 'on%20call.yaml'), 'utf8');
   assert.match(channel, /endpoint:\n {2}from_env: APPLY_SECRET_CHANNELS_ON_CALL_ENDPOINT\nsecret:\n {2}from_env: APPLY_SECRET_CHANNELS_ON_CALL_SECRET\n/);
   assert.ok(!channel.includes('s3cret') && !channel.includes('hooks.example.org'));
@@ -102,7 +111,11 @@ test('what is configured goes to files and comes back, also into another svc', {
       made.filter((change) => !change.includes('silences/silence-')),
       [...plain, 'packs/nginx-doctor', 'rules/mine_disk'].map((key) => `${key.startsWith('settings') ? 'update' : 'create'} ${key}`),
     );
-    assert.deepEqual((await ask(['apply', files], two.dataDir, env)).json()['changes'].length, 1, 'values of secrets are not compared: they are set again');
+    assert.deepEqual(
+      (await ask(['apply', files], two.dataDir, env)).json<{ changes: unknown[] }>().changes.length,
+      1,
+      'values of secrets are not compared: they are set again',
+    );
     assert.deepEqual((await ask(['apply', files], two.dataDir)).json()['changes'], [], 'twice applied changes nothing');
     assert.ok(!applied.stdout.includes('s3cret') && !applied.stdout.includes('signs'));
     const again = join(folder, 'again');
@@ -128,7 +141,9 @@ test('a folder that is watched is applied at the start and at each change; a bro
     }
   };
   const doctor = async () =>
-    (await svc(['doctor', '--json', '--data', here.dataDir])).json<{ findings: { subject: string; verdict: string; detail: string }[] }>().findings.find(({ subject }) => subject === 'config folder')!;
+    (await svc(['doctor', '--json', '--data', here.dataDir]))
+      .json<{ findings: { subject: string; verdict: string; detail: string }[] }>()
+      .findings.find(({ subject }) => subject === 'config folder')!;
   await until('takes incidents');
   assert.equal((await doctor()).verdict, 'ok');
   writeFileSync(role, 'name: oncall\ndescription: takes all of them\ngrants: [alert:silence]\n');

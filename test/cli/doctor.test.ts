@@ -3,7 +3,7 @@ import { chmodSync, mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 
-import { scratch, serving, svc } from './launcher.ts';
+import { checkout, scratch, serving, svc } from './launcher.ts';
 
 interface Finding {
   readonly subject: string;
@@ -94,4 +94,29 @@ test('a svc that claims to run but cannot be reached is a finding, not a crash',
   assert.equal(code, 1);
   assert.match(of('plugins').detail, /does not answer/);
   assert.match(of('lock').detail, /without holding its lock/);
+});
+
+test('a plugin that fails is named, and started again when that is asked for', { timeout: 120_000 }, async (t) => {
+  const root = checkout(t, 'host', 'version');
+  const folder = join(root, 'plugins', 'lamp');
+  mkdirSync(folder);
+  const manifest = { id: 'lamp', version: '1.0.0', title: 'Lamp', description: 'A lamp.', entry: 'index.ts', engines: { host: '^1.0.0' } };
+  writeFileSync(join(folder, 'plugin.json'), JSON.stringify(manifest));
+  // Fails as long as that file is there, which no watch of plugins sees.
+  const dark = join(root, 'dark');
+  writeFileSync(dark, '');
+  const code = `import { existsSync } from 'node:fs';
+import { definePlugin } from 'svc/sdk';
+export default definePlugin({ activate() { if (existsSync(${JSON.stringify(dark)})) throw new Error('no light'); } });`;
+  writeFileSync(join(folder, 'index.ts'), code);
+  const here = await serving(t, join(scratch(t), 'data'), { root });
+  const doctor = (...args: readonly string[]) => svc(['doctor', ...args, '--data', here.dataDir], { root });
+  const listed = await doctor('--fix');
+  assert.equal(listed.code, 1);
+  assert.match(listed.stdout, /^fail +plugins +lamp is failed \(no light\)$/m);
+  assert.match(listed.stdout, /--fix --yes" does it:\n {2}plugins: start lamp again$/m);
+  rmSync(dark);
+  const mended = await doctor('--fix', '--yes');
+  assert.equal(mended.code, 0, mended.stdout);
+  assert.match(mended.stdout, /^ok +plugins +\d+ active$/m);
 });

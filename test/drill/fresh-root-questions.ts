@@ -34,7 +34,10 @@ export async function questions(ask: Asked, { at, incident, session, recording }
     'logs: one among them': await of(`/loki/api/v1/query_range?query=${query('{app="fresh"} |= "needle"')}&${nanos}`, result),
     'logs: how many': await of(`/loki/api/v1/query?query=${query('sum(count_over_time({app="fresh"}[1h]))')}&time=${at}000000`, result),
     'traces: one by its id': await of('/tempo/api/traces/0af7651916cd43dd8448eb211c80319c', (trace) => trace),
-    'traces: a search': await of(`/tempo/api/search?q=${query('{ resource.service.name = "fresh" }')}&start=${Math.floor(start)}&end=${Math.ceil(end)}`, ({ traces }) => traces),
+    'traces: a search': await of(
+      `/tempo/api/search?q=${query('{ resource.service.name = "fresh" }')}&start=${Math.floor(start)}&end=${Math.ceil(end)}`,
+      ({ traces }) => traces,
+    ),
     'incidents: the list': await of('/api/v1/alerts/incidents?rule=fresh_heat', items),
     'incidents: one of them': await of(`/api/v1/alerts/incidents/${incident}`, (one) => one),
     'incidents: what happened': await of(`/api/v1/alerts/incidents/${incident}/events`, items),
@@ -44,6 +47,8 @@ export async function questions(ask: Asked, { at, incident, session, recording }
     'chat: what was said': await of(`/api/v1/chat/sessions/${session}/messages`, items),
     'recordings: the list': await of('/api/v1/webshell/recordings', items),
     'recordings: one, whole': String(await ask(`/api/v1/webshell/recordings/${recording}`)),
-    'hosts: the devices': await of('/api/v1/devices', (page) => page.items.map(({ id, hostname, name }: { id: number; hostname: string; name: string }) => [id, hostname, name])),
+    'hosts: the devices': await of('/api/v1/devices', (page) =>
+      page.items.map(({ id, hostname, name }: { id: number; hostname: string; name: string }) => [id, hostname, name]),
+    ),
   };
 }

@@ -258,7 +258,12 @@ async function shell(folder: string, device: number): Promise<number> {
 
 async function answers(subject: Parameters<typeof questions>[1]): Promise<Answers> {
   const given = await questions(ask, subject);
-  return Object.fromEntries(Object.entries(given).map(([question, text]) => [question, text.length > 200 ? `${createHash('sha256').update(text).digest('hex')} of ${text.length}` : text]));
+  return Object.fromEntries(
+    Object.entries(given).map(([question, text]) => [
+      question,
+      text.length > 200 ? `${createHash('sha256').update(text).digest('hex')} of ${text.length}` : text,
+    ]),
+  );
 }
 
 const told = await tell(process.argv[2]!);

@@ -20,19 +20,26 @@ const mostSteps = 24;
 /**
  * Two real builds, the second with one more migration: update and back again under load, killed before and after each step by which the
  * program is replaced, and then at random moments of the one that serves. The old or the new serves each time, with all that was acknowledged.
+ * In parts: `keep` names a folder in which the builds stay, `when` and `from` where it begins.
  */
 export async function run({
   steps = mostSteps,
+  from = 0,
+  when: only = 'before,after',
   kills = 6,
   keep = '',
-}: { readonly steps?: number; readonly kills?: number; readonly keep?: string } = {}): Promise<Outcome> {
+}: { readonly steps?: number; readonly from?: number; readonly when?: string; readonly kills?: number; readonly keep?: string } = {}): Promise<Outcome> {
   const folder = keep === '' ? mkdtempSync(join(tmpdir(), 'svc-update-')) : String(keep);
   const began = performance.now();
   const [one, two] = [await built(folder, '1.0.0'), await built(folder, '2.0.0')];
   say(`two builds after ${Math.round((performance.now() - began) / 1_000)} s`);
   const program = join(folder, 'svc');
-  cpSync(one, program);
   const dataDir = join(folder, 'data');
+  // What an earlier part has left.
+  readdirSync(folder)
+    .filter((name) => name === 'data' || /^svc(\.|$)/.test(name))
+    .forEach((name) => rmSync(join(folder, name), { recursive: true }));
+  cpSync(one, program);
   const kept = new KeptProgram(program, dataDir, { SVC_EDGE_LOCAL: 'false', XDG_CACHE_HOME: join(folder, 'cache') });
   const load = new Load(kept);
   const plan = killPlan(folder, program);
@@ -41,8 +48,8 @@ export async function run({
     kept.start();
     await load.write();
     const working = load.begin();
-    for (const when of ['before', 'after'] as const) {
-      for (let step = 0; step < steps; step++) {
+    for (const when of (['before', 'after'] as const).filter((one) => String(only).includes(one))) {
+      for (let step = Number(from); step < Number(steps); step++) {
         plan.set(step, when);
         const row = await round(`${when} ${step}`, { program, dataDir, two, kept, load, options: plan.options });
         rows.push(row);
@@ -199,7 +206,8 @@ class Load {
     for (let cursor: string | undefined = ''; cursor !== undefined;) {
       const page = (await (await this.#kept.fetch(`/api/v1/edges?limit=200${cursor === '' ? '' : `&cursor=${cursor}`}`)).json()) as EdgePage;
       page.items.forEach(({ name }) => names.add(name));
-      cursor = page.next_cursor ?? undefined;
+      // Empty on the last page.
+      cursor = page.next_cursor || undefined;
     }
     return lost + [...edges].filter((name) => !names.has(name)).length;
   }

@@ -81,8 +81,9 @@ export class Silences {
       throw new SvcError('conflict', `the limit of ${mostAtOnce} active and pending silences is reached; end some of them first`);
     }
     const author = actorOf(change.principal).name;
-    const made = await this.#store.add({ ...fields, name: fields.name ?? null, devices, created_by: author, updated_by: author, created_at: now, updated_at: now }, (id) =>
-      change.note({ resourceType: 'silence', resourceId: id, after: draft }),
+    const made = await this.#store.add(
+      { ...fields, name: fields.name ?? null, devices, created_by: author, updated_by: author, created_at: now, updated_at: now },
+      (id) => change.note({ resourceType: 'silence', resourceId: id, after: draft }),
     );
     await this.refresh();
     return shown(made, now);
@@ -169,7 +170,10 @@ function endOf({ ends_at: end, duration }: Draft, starts: number): number {
 }
 
 /** What is stored of what was sent. */
-function fieldsOf(draft: Draft, now: number): Pick<Silence, 'matchers' | 'starts_at' | 'ends_at' | 'recurrence' | 'reason'> & { readonly name: string | undefined } {
+function fieldsOf(
+  draft: Draft,
+  now: number,
+): Pick<Silence, 'matchers' | 'starts_at' | 'ends_at' | 'recurrence' | 'reason'> & { readonly name: string | undefined } {
   const starts = draft.starts_at === undefined ? now : Date.parse(draft.starts_at);
   const ends = endOf(draft, starts);
   if (ends <= now || ends <= starts || ends - starts > longestMs) {

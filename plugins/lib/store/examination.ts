@@ -1,7 +1,8 @@
 /** One bound of a store and how much of it is used. */
 export interface Bound {
   readonly used: number;
-  readonly most: number;
+  /** Undefined: there is none. */
+  readonly most: number | undefined;
   /** What it bounds: `bytes of blocks`, `series`. */
   readonly what: string;
   /** The setting that says how many. */
@@ -28,7 +29,8 @@ const mostNamed = 3;
 
 /** What a store says to a doctor: whether it takes and keeps what it is given, whether all of it can be read, and how near its bounds it is. */
 export function examinedStore({ damage, trouble, bounds }: StoreState): StoreDiagnosis {
-  const tight = bounds.filter(({ used, most }) => used >= most * nearly);
+  const bounded = bounds.flatMap(({ most, ...bound }) => (most === undefined ? [] : [{ ...bound, most }]));
+  const tight = bounded.filter(({ used, most }) => used >= most * nearly);
   if (trouble !== undefined) {
     return { verdict: 'fail', detail: `nothing is kept at the moment: ${trouble}`, fix: 'do what the sentence says; senders try again by themselves' };
   }
@@ -43,15 +45,21 @@ export function examinedStore({ damage, trouble, bounds }: StoreState): StoreDia
   if (tight.length > 0) {
     return {
       verdict: 'warn',
-      detail: tight.map(({ used, most, what, setting, beyond }) => `holds ${used} of the ${most} ${what} that ${setting} allows: beyond it ${beyond}`).join('; '),
+      detail: tight
+        .map(({ used, most, what, setting, beyond }) => `holds ${used} of the ${most} ${what} that ${setting} allows: beyond it ${beyond}`)
+        .join('; '),
       fix: `raise ${tight.map(({ setting }) => setting).join(' and ')} with "svc setting set", or keep less`,
     };
   }
-  return { verdict: 'ok', detail: bounds.map(({ used, most, what }) => `${used} of ${most} ${what}`).join(', '), fix: null };
+  return { verdict: 'ok', detail: bounded.map(({ used, most, what }) => `${used} of ${most} ${what}`).join(', '), fix: null };
 }
 
 /** A store elsewhere, or one that gives no answer: all that can be told is whether it answers. */
 export const examinedAnswer = ({ ok, detail }: { readonly ok: boolean; readonly detail?: string | undefined }, setting: string): StoreDiagnosis =>
   ok
     ? { verdict: 'ok', detail: detail ?? 'answers', fix: null }
-    : { verdict: 'fail', detail: `does not answer${detail === undefined ? '' : `: ${detail}`}`, fix: `look whether it runs and can be reached from here, and at ${setting}` };
+    : {
+        verdict: 'fail',
+        detail: `does not answer${detail === undefined ? '' : `: ${detail}`}`,
+        fix: `look whether it runs and can be reached from here, and at ${setting}`,
+      };
