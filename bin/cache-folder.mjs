@@ -6,7 +6,17 @@ import { join } from 'node:path';
 export function cacheFolders() {
   const { XDG_CACHE_HOME, CACHE_DIRECTORY } = process.env;
   const named = [CACHE_DIRECTORY, XDG_CACHE_HOME && join(XDG_CACHE_HOME, 'svc')].filter((folder) => folder !== undefined && folder !== '');
-  return [...named, join(homedir(), '.cache', 'svc'), join(tmpdir(), `svc-${process.getuid?.() ?? 'user'}`)];
+  const home = homeFolder();
+  return [...named, ...(home === undefined ? [] : [join(home, '.cache', 'svc')]), join(tmpdir(), `svc-${process.getuid?.() ?? 'user'}`)];
+}
+
+/** Of this user; undefined where the system knows none, as in a root without /etc/passwd. */
+export function homeFolder() {
+  try {
+    return homedir();
+  } catch {
+    return undefined;
+  }
 }
 
 /** The folder, made if need be. Code is loaded from there: it throws where others could put it there. */

@@ -1,10 +1,10 @@
 import { chmodSync, mkdirSync, readFileSync } from 'node:fs';
-import { homedir } from 'node:os';
 import { dirname, isAbsolute, join } from 'node:path';
 
 import type { Environment } from '../../core/boot/index.ts';
 import { SvcError, timestamp } from '../../core/sdk/index.ts';
 import { writeDurably } from '../../core/storage/index.ts';
+import { homeFolder } from '../cache-folder.mjs';
 import { asFailure, Failure, usageFailure } from './failure.ts';
 import { withFileLock } from './file-lock.ts';
 import { clientOf } from './api-client.ts';
@@ -93,7 +93,7 @@ export function checkedName(name: string): string {
 
 function fileOf(environment: Environment): string {
   const configured = environment['XDG_CONFIG_HOME'] ?? '';
-  return join(isAbsolute(configured) ? configured : join(homedir(), '.config'), 'svc', 'profiles.json');
+  return join(isAbsolute(configured) ? configured : join(homeFolder() ?? '/', '.config'), 'svc', 'profiles.json');
 }
 
 /** Changes the file while no other command does, so that neither a refresh token is shown twice nor a profile lost. */

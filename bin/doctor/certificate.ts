@@ -1,5 +1,6 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import { isIP } from 'node:net';
 import { rootCertificates } from 'node:tls';
 
 import { timestamp } from '../../core/sdk/index.ts';
@@ -31,7 +32,7 @@ export const certificate =
       const when = now < from ? `is not valid before ${timestamp(from)}` : `has expired on ${timestamp(until)}`;
       return fail(subject, `${cert} ${when}: browsers and agents refuse it`, 'put a new one in its place; svc takes it up within a minute without a restart');
     }
-    if (host !== undefined && leaf.checkHost(host) === undefined && leaf.checkIP(host) === undefined) {
+    if (host !== undefined && (isIP(host) === 0 ? leaf.checkHost(host) : leaf.checkIP(host)) === undefined) {
       return fail(
         subject,
         `${cert} is for ${leaf.subjectAltName ?? leaf.subject}, and not for ${host}`,

@@ -32,13 +32,13 @@ class Root {
   }
 
   svc(args: readonly string[], input = ''): Record<string, unknown> {
-    const ran = spawnSync('chroot', [this.folder, '/svc', ...args, '--json'], { env: {}, encoding: 'utf8', input, timeout: patienceMs });
+    const ran = spawnSync('/usr/sbin/chroot', [this.folder, '/svc', ...args, '--json'], { env: {}, encoding: 'utf8', input, timeout: patienceMs });
     assert.equal(ran.status, 0, `svc ${args.join(' ')}: ${ran.stdout}${ran.stderr}`);
     return JSON.parse(ran.stdout) as Record<string, unknown>;
   }
 
   keep(args: readonly string[], env: Readonly<Record<string, string>> = {}): ChildProcess {
-    const child = spawn('chroot', [this.folder, '/svc', ...args], { env, stdio: ['ignore', 'inherit', 'inherit'] });
+    const child = spawn('/usr/sbin/chroot', [this.folder, '/svc', ...args], { env, stdio: ['ignore', 'inherit', 'inherit'] });
     // What it says goes to standard error: the last line of standard output is the story's.
     this.#children.push(child);
     return child;

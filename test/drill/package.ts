@@ -118,7 +118,7 @@ async function serves(machine: Machine): Promise<void> {
   const unit = readFileSync(machine.path('lib/systemd/system/svc.service'), 'utf8');
   const [, command = ''] = /^ExecStart=(.+)$/m.exec(unit) ?? [];
   const [program = '', ...args] = command.split(' ');
-  const child = spawn('chroot', ['--userspec=svc:svc', machine.folder, program, ...args], {
+  const child = spawn('/usr/sbin/chroot', ['--userspec=svc:svc', machine.folder, program, ...args], {
     env: { SVC_HTTP_ADDR: '127.0.0.1:0', SVC_EDGE_LOCAL: 'false', SVC_LOG_FORMAT: 'json' },
     stdio: ['ignore', 'pipe', 'pipe'],
   });

@@ -64,8 +64,17 @@ export function readableFolders(folders: readonly string[], closed: ClosedFolder
   });
 }
 
+/** None where the system knows no such user. */
+function home(): readonly string[] {
+  try {
+    return [homedir()];
+  } catch {
+    return [];
+  }
+}
+
 function closedCause(folder: string, closed: ClosedFolders): string | undefined {
-  const places = [...systemFolders, homedir(), ...closed].flatMap((place) => [place, real(place)]);
+  const places = [...systemFolders, ...home(), ...closed].flatMap((place) => [place, real(place)]);
   const hit = [folder, real(folder)].some((name) => places.some((place) => isWithin(name, place) || isWithin(place, name)));
   return hit ? `reads ${JSON.stringify(folder)}: folders of svc and of the system are closed to packs` : undefined;
 }

@@ -36,7 +36,7 @@ test('stores near their bounds, and a block that is damaged', { timeout: 120_000
   const dataDir = mkdtempSync(join(tmpdir(), 'svc-doctor-'));
   t.after(() => rmSync(dataDir, { recursive: true, force: true }));
   const before = await openLogStore({ folder: join(dataDir, 'plugins/logs'), log: silent, now: () => Date.now() });
-  const rows = Array.from({ length: 14 }, (_, at) => [`${now - minuteMs + at}000000`, randomBytes(60_000).toString('base64')]);
+  const rows = Array.from({ length: 16 }, (_, at) => [`${now - minuteMs + at}000000`, randomBytes(60_000).toString('base64')]);
   await before.push('loki-json', Buffer.from(JSON.stringify({ streams: [{ stream: { app: 'noise' }, values: rows }] })), {});
   await before.flush();
   await before.close();
