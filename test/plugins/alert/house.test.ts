@@ -195,14 +195,20 @@ test('a silence is previewed, edited and says whom it mutes; one that recurs kee
   };
   const preview = await house.json(`${silences}/preview`, post(draft));
   assert.match(preview.summary, /^mutes 2 of \d+ now, 2 of \d+ of the last 24 h$/);
-  const { id } = await house.json(silences, post(draft));
+  const { id, name } = await house.json(silences, post({ ...draft, name: 'moving house' }));
+  const twice = await house.fetch(silences, post({ ...draft, name }));
+  assert.deepEqual(
+    [twice.status, (await twice.json()).message],
+    [409, `silence ${id} is called "moving house" already: choose another name, or change that one`],
+  );
   const muted = async (): Promise<readonly string[]> =>
     (await house.json(`${silences}/${id}/muted`)).items.map(({ labels }: { labels: Record<string, string> }) => labels['device_id']);
   assert.deepEqual(await muted(), ['1', '2']);
   const recurrence = { days: [], start: '04:00', duration: '1h', time_zone: 'Europe/Berlin' };
   const matchers = [draft.matchers[1]!, { name: 'device_id', op: '=', value: '3' }];
   const edited = await house.json(`${silences}/${id}`, { ...post({ ...draft, matchers, recurrence }), method: 'PUT' });
-  assert.deepEqual([edited.recurrence.time_zone, edited.in_force], ['Europe/Berlin', false]);
+  assert.deepEqual([edited.recurrence.time_zone, edited.in_force, edited.name], ['Europe/Berlin', false, 'moving house']);
+  assert.match((await house.json(silences, post(draft))).name, /^silence-\d+-[0-9a-z]+$/, 'one that was given no name has one all the same');
   assert.deepEqual(await muted(), [], 'outside of its hours');
   const hours: string[] = [];
   for (let passed = 0; passed < 60; passed++) {

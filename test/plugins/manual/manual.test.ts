@@ -10,6 +10,7 @@ import { commandPages } from '../../../bin/cli/command-pages.ts';
 import { offered } from '../../../bin/cli/verbs/offered.ts';
 import { chapters } from '../../../plugins/manual/chapters.ts';
 import { rendered } from '../../../plugins/manual/rendered.ts';
+import { manifest, rooms, startMarket, uploadConfirmed } from '../marketplace/market.ts';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 const docs = join(root, 'docs');
@@ -65,6 +66,24 @@ test('the page of settings has what plugins declare, without values', async (t) 
   const house = await manual(t, 'iam', 'session');
   const text = await (await fetch(`${house.url}/docs/settings`)).text();
   assert.match(text, /<h2 id="session">session<\/h2>/);
+});
+
+test('what packs are installed here is not on the page of settings, which is for everyone', { timeout: 120_000 }, async (t) => {
+  const house = await startMarket(t, { plugins: [...rooms, 'manual'] });
+  const settings = { 'lamp.colour': { schema: { type: 'string' }, default: 'red', description: 'Colour of the lamp.' } };
+  const { status, body } = await uploadConfirmed(house, {
+    'plugin.json': manifest('lamp', { entry: 'index.js', settings }),
+    'index.js': "import { definePack } from 'svc/sdk';\nexport default definePack({});",
+  });
+  assert.equal(status, 201, JSON.stringify(body));
+  const { items } = await house.json<{ items: { category: string }[] }>('/api/v1/system-settings?limit=200');
+  assert.ok(
+    items.some(({ category }) => category === 'lamp'),
+    'whoever may see settings sees it',
+  );
+  const text = await (await fetch(`${house.url}/docs/settings`)).text();
+  assert.match(text, /<h2 id="marketplace">/);
+  assert.doesNotMatch(text, /lamp/i);
 });
 
 test('docs/commands.md is what the commands say of themselves', async () => {

@@ -5,7 +5,7 @@ import { test } from 'node:test';
 
 import { useNoLeaks } from 'svc/testing';
 
-import { ask, cleaned, folderFor, manifest, personaText, sha256, skillText, startMarket, tgz, upload, uploadConfirmed } from './market.ts';
+import { ask, cleaned, folderFor, manifest, personaText, putFiles, sha256, skillText, startMarket, tgz, upload, uploadConfirmed } from './market.ts';
 
 test('a pack of texts is installed by one call, serves at once, is updated, rolled back, and leaves nothing', async (t) => {
   const house = await startMarket(t);
@@ -48,6 +48,41 @@ test('a pack of texts is installed by one call, serves at once, is updated, roll
   );
   assert.equal((await ask(house, 'DELETE', '/history/disks')).status, 204);
   assert.deepEqual((await ask(house, 'GET', '/history')).body.items, []);
+});
+
+test('a pack is had as a file names it: that content with that ceiling, and no other', async (t) => {
+  const house = await startMarket(t);
+  useNoLeaks(t, house);
+  const route = { method: 'GET', path: '/api/v1/lamp', access: 'any', summary: 'Tells.' };
+  const code = (value: number) =>
+    `import { definePack } from 'svc/sdk'; export default definePack({ routes: { 'GET /api/v1/lamp': () => ({ lit: ${value} }) } });`;
+  const folder = folderFor(t, { 'plugin.json': manifest('lamp', { entry: 'index.js', mounts: ['/api/v1/lamp'], routes: [route] }), 'index.js': code(1) });
+  const preview = await ask(house, 'POST', '/preview', { folder });
+  assert.equal(preview.status, 200, JSON.stringify(preview.body));
+  const file = {
+    ...{ version: '1.0.0', source: { kind: 'folder', from: folder, path: '' }, sha256: null, content_hash: preview.body.content_hash },
+    ...{ ceiling: { classes: ['safe'], tools: [], hosts: ['example.org'], labels: [] }, admitted: { personas: [], mcp_servers: [] } },
+  };
+  const other = await ask(house, 'PUT', '/installed/lamp', { ...file, content_hash: '0'.repeat(64) });
+  assert.equal(other.status, 409);
+  assert.match(other.body.message, /and not what the file names/);
+  assert.equal((await ask(house, 'PUT', '/installed/torch', file)).status, 409, 'it is the pack lamp');
+  const had = await ask(house, 'PUT', '/installed/lamp', file);
+  assert.deepEqual(
+    [had.status, had.body.state, had.body.content_hash, had.body.ceiling],
+    [200, 'active', file.content_hash, file.ceiling],
+    JSON.stringify(had.body),
+  );
+  assert.deepEqual(await house.json('/api/v1/lamp'), { lit: 1 });
+  putFiles(folder, { 'index.js': code(2) });
+  assert.equal((await ask(house, 'PUT', '/installed/lamp', file)).status, 200, 'what is there is not brought again');
+  assert.deepEqual(await house.json('/api/v1/lamp'), { lit: 1 });
+  const registry = folderFor(t, { 'index.json': JSON.stringify({ version: 1, packs: [] }) });
+  const put = (url: string) => ask(house, 'PUT', '/registries/ours', { url, public_key: null });
+  assert.equal((await put(registry)).status, 200);
+  assert.equal((await put(registry)).status, 200);
+  assert.equal((await put('/nowhere')).status, 400, 'an address that leads nowhere is not kept');
+  assert.equal((await ask(house, 'GET', '/registries')).body.items.find(({ name }: { name: string }) => name === 'ours').url, registry);
 });
 
 test('code waits for the hash of what was shown, then serves; a version that does not come up leaves the one before', async (t) => {
