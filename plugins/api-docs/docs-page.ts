@@ -60,7 +60,8 @@ function grouped(entries: readonly PathOperation[]): Map<string, PathOperation[]
   return groups;
 }
 
-function operationText({ path, method, operation }: PathOperation, { components, servers }: OpenApiDocument): string {
+function operationText({ path, method, operation }: PathOperation, { components, servers, paths }: OpenApiDocument): string {
+  const hasConsole = '/ui/{page}' in paths;
   const access = operation['x-svc-access'];
   const who = typeof access === 'object' ? `${access.action}, or ${'self' in access ? `{${access.self}} itself` : 'an edge'}` : access;
   const body = Object.entries(operation.requestBody?.content ?? {})[0];
@@ -72,7 +73,7 @@ function operationText({ path, method, operation }: PathOperation, { components,
 ${operation.description === undefined ? '' : `<p>${escapedHtml(operation.description)}</p>`}
 <p>Access: <code>${escapedHtml(who)}</code> · plugin <code>${escapedHtml(operation['x-svc-plugin'])}</code></p>
 <pre>${escapedHtml(curlLine(method, path, operation, servers[0]!.url))}</pre>
-${operation.parameters.length === 0 ? '' : `<table>${operation.parameters.map(parameterText).join('')}</table>`}
+${hasConsole && !('101' in operation.responses) ? `<p><a href="../ui/api/${operation.operationId}">Try it in the console</a></p>\n` : ''}${operation.parameters.length === 0 ? '' : `<table>${operation.parameters.map(parameterText).join('')}</table>`}
 ${body === undefined ? '' : `<p>Body, <code>${escapedHtml(body[0])}</code>:</p>${schemaText(body[1].schema)}`}
 <table>${answers.join('')}</table>${answerShape(operation)}</details>`;
 }

@@ -18,8 +18,16 @@ const policy = [
   "trusted-types 'none'",
 ].join('; ');
 
-/** Every address of the page answers with the same document; which page it shows is found out in the browser. */
-const addresses = ['/', '/ui/{page}', '/ui/{page}/{item}', '/ui/{page}/{item}/{part}'];
+/**
+ * Every address of the page answers with the same document; which page it shows is found out in the browser. `root` leads back from there,
+ * so that the page finds its files below whatever path a proxy has put in front.
+ */
+const addresses = [
+  { path: '/', root: '' },
+  { path: '/ui/{page}', root: '../' },
+  { path: '/ui/{page}/{item}', root: '../../' },
+  { path: '/ui/{page}/{item}/{part}', root: '../../../' },
+];
 
 /** What stands behind the question mark is read in the browser, too. */
 const ForThePage = Type.Object({}, { additionalProperties: true });
@@ -31,7 +39,7 @@ export interface Start {
 }
 
 export const pageRoutes = (assets: Assets, start: () => Start, languages: Languages): readonly RouteDeclaration[] => [
-  ...addresses.map((path) =>
+  ...addresses.map(({ path, root }) =>
     byteRoute({
       method: 'GET',
       path,
@@ -42,7 +50,7 @@ export const pageRoutes = (assets: Assets, start: () => Start, languages: Langua
       handle(call) {
         call.setHeader('content-security-policy', policy);
         call.setHeader('cache-control', 'no-cache');
-        return documentOf(assets);
+        return documentOf(assets, root);
       },
     }),
   ),
@@ -99,7 +107,7 @@ function sent(call: Call, assets: Assets): Uint8Array {
   return found.bytes;
 }
 
-const documentOf = ({ page: { entry, style } }: Assets): string => `<!doctype html>
+const documentOf = ({ page: { entry, style } }: Assets, root: string): string => `<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
@@ -107,7 +115,7 @@ const documentOf = ({ page: { entry, style } }: Assets): string => `<!doctype ht
 <meta name="color-scheme" content="light dark">
 <title>svc</title>
 <link rel="icon" href="data:,">
-${style === undefined ? '' : `<link rel="stylesheet" href="/ui/assets/${style}">\n`}<script type="module" src="/ui/assets/${entry}"></script>
+${style === undefined ? '' : `<link rel="stylesheet" href="${root}ui/assets/${style}">\n`}<script type="module" src="${root}ui/assets/${entry}"></script>
 </head>
 <body><div id="page"></div><noscript>The console needs JavaScript; without it there is the command line: svc help</noscript></body>
 </html>

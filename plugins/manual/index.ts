@@ -30,7 +30,7 @@ const manualRoutes = (shelf: Shelf, library: Library): readonly RouteDeclaration
     ...html,
     path: '/docs',
     summary: 'The manual: its first page',
-    handle: (call) => chapter(call, library, 'start'),
+    handle: (call) => chapter(call, library, 'start', ''),
   }),
   byteRoute({
     ...html,
@@ -41,11 +41,11 @@ const manualRoutes = (shelf: Shelf, library: Library): readonly RouteDeclaration
     errors: ['not_found'],
     async handle(call) {
       if (call.params.page !== 'search') {
-        return await chapter(call, library, call.params.page);
+        return await chapter(call, library, call.params.page, '../');
       }
       asPage(call);
       const words = call.query.q ?? '';
-      return foundPage(words, search(await library.all(), words));
+      return foundPage(words, search(await library.all(), words), '../');
     },
   }),
   byteRoute({
@@ -67,13 +67,13 @@ const manualRoutes = (shelf: Shelf, library: Library): readonly RouteDeclaration
   }),
 ];
 
-async function chapter(call: Pick<Call, 'setHeader'>, library: Library, name: string): Promise<string> {
+async function chapter(call: Pick<Call, 'setHeader'>, library: Library, name: string, root: string): Promise<string> {
   const found = await library.chapter(name);
   if (found === undefined) {
     throw new SvcError('not_found', `the manual has no page "${name}"; /docs lists them`);
   }
   asPage(call);
-  return chapterPage(name, found);
+  return chapterPage(name, found, root);
 }
 
 function asPage({ setHeader }: Pick<Call, 'setHeader'>): void {

@@ -2,9 +2,6 @@ import { type Call, SvcError } from 'svc/sdk';
 
 import { sessionMs } from './lifetimes.ts';
 
-/** Sent back to the routes of sessions alone, so that no other route can be made to act by it. */
-const path = '/api/v1/auth';
-
 /** Where a page keeps its refresh token: in a cookie that scripts cannot read and that other sites cannot have sent. */
 export class RefreshCookie {
   readonly #call: Call;
@@ -40,7 +37,9 @@ export class RefreshCookie {
     const { headers, setHeader } = this.#call;
     // A page that came by TLS says so, whatever proxy stands in between; over plain HTTP a browser would not keep a secure cookie.
     const secure = headers['origin']?.startsWith('https://') ? '; Secure' : '';
-    setHeader('set-cookie', `${this.#name}=${value}; Path=${path}; Max-Age=${seconds}; HttpOnly; SameSite=Strict${secure}`);
+    // Without a path it is sent back to the folder it came from, the routes of sessions alone: no other route can be made to act by it.
+    // Said, it would be wrong wherever a proxy serves svc below a path of its own.
+    setHeader('set-cookie', `${this.#name}=${value}; Max-Age=${seconds}; HttpOnly; SameSite=Strict${secure}`);
   }
 
   #assertOwnPage(): void {

@@ -10,22 +10,28 @@ import { startFleet } from '../../../bin/edge-sim/fleet.ts';
 import { startWholeHouse } from '../../whole-house.ts';
 import { openView, signIn, type View } from './browser.ts';
 
-const password = 'correct horse';
-const email = 'ada@example.org';
+/** Whose page it is. */
+export const account = { email: 'ada@example.org', password: 'correct horse' };
 
 /** A whole svc with one of everything that a page shows. */
 export interface ConsoleHouse {
   readonly url: string;
+  readonly dataDir: string;
   fetch(path: string, init?: RequestInit): Promise<Response>;
   view(browser: Browser, options?: Parameters<typeof openView>[2], script?: string): Promise<View>;
   end(): Promise<void>;
 }
 
-/** `hosts` are simulated ones, with figures, logs and traces. */
-export async function startConsoleHouse({ hosts = 2 }: { readonly hosts?: number } = {}): Promise<ConsoleHouse> {
+export interface ConsoleHouseOptions {
+  /** Simulated ones, with figures, logs and traces. */
+  readonly hosts?: number;
+  readonly environment?: Readonly<Record<string, string>>;
+}
+
+export async function startConsoleHouse({ hosts = 2, environment = {} }: ConsoleHouseOptions = {}): Promise<ConsoleHouse> {
   const dataDir = mkdtempSync(join(tmpdir(), 'svc-console-'));
   const simDir = mkdtempSync(join(tmpdir(), 'svc-console-hosts-'));
-  const house = await startWholeHouse({ dataDir });
+  const house = await startWholeHouse({ dataDir, environment });
   const put = async <T = { id: number }>(path: string, body: object): Promise<T> => {
     const answer = await house.fetch(`/api/v1${path}`, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) });
     const text = await answer.text();
@@ -41,7 +47,7 @@ export async function startConsoleHouse({ hosts = 2 }: { readonly hosts?: number
     },
     simDir,
   );
-  await put('/users', { email, display_name: 'Ada', password, role: 'admin' });
+  await put('/users', { ...account, display_name: 'Ada', role: 'admin' });
   await put('/alert-rules', {
     ...{ rule_key: 'always', name: 'Always', kind: 'metric_raw', source_type: 'svc_builtin', scope_type: 'global', join_mode: 'all', severity: 'critical' },
     conditions: [{ expr: 'vector(1) > 0' }],
@@ -55,13 +61,14 @@ export async function startConsoleHouse({ hosts = 2 }: { readonly hosts?: number
   }
   return {
     url: house.url,
+    dataDir,
     fetch: house.fetch,
     async view(browser, options = {}, script) {
       const view = await openView(browser, house.url, options);
       if (script !== undefined) {
         await view.page.addInitScript(script);
       }
-      await signIn(view, house.url, email, password);
+      await signIn(view, house.url, account.email, account.password);
       return view;
     },
     async end() {

@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, before, test } from 'node:test';
 
-import type { Browser, Page } from 'playwright-core';
+import type { Browser } from 'playwright-core';
 
 import { barriers, openBrowser } from './browser.ts';
 import { type ConsoleHouse, startConsoleHouse } from './console-house.ts';
-import { everyPage, goToPage, type OnePage, openPage } from './every-page.ts';
-import { hostileAnswers } from './hostile-answers.ts';
+import { everyPage, goToPage, openPage } from './every-page.ts';
+import { hostileAnswers, lookedAt } from './hostile-answers.ts';
 import { faultsOf } from './look.ts';
 
 let house: ConsoleHouse;
@@ -94,34 +94,27 @@ test('what a page has shown stays where it is while the rest comes', { timeout: 
   return undefined;
 });
 
-test('whatever an answer says, no page runs it, breaks, or grows wider', { timeout: 300_000 }, async (t) => {
+test('whatever an answer says, also where it refuses, no page runs it, breaks, or grows wider', { timeout: 300_000 }, async (t) => {
   if (!browser) {
     return t.skip('chromium is not installed');
   }
   const view = await house.view(browser, {}, hostileAnswers);
   const { page } = view;
+  const found: string[] = [];
   let shown = 0;
-  for (const [index, one] of everyPage.entries()) {
-    await page.evaluate(`globalThis.shift = ${index}`);
-    await goToPage(page, { ...one, sign: undefined });
-    shown += await harmless(page, one);
+  for (const refuses of [false, true]) {
+    for (const [index, one] of everyPage.entries()) {
+      await page.evaluate(`globalThis.shift = ${index}; globalThis.refuses = ${refuses}`);
+      await goToPage(page, { ...one, sign: undefined });
+      const look = await lookedAt(page);
+      found.push(...look.faults.map((fault) => `${one.address} ${fault}`));
+      shown += look.shown;
+    }
   }
+  assert.deepEqual(found, []);
   assert.ok(shown > 300, `${shown} hostile texts were shown`);
   view.forgive(/40\d/);
   assert.deepEqual(view.complaints, []);
   await view.context.close();
   return undefined;
 });
-
-async function harmless(page: Page, { address }: OnePage): Promise<number> {
-  assert.equal(await page.evaluate('globalThis.ran'), undefined, `${address} ran what others wrote`);
-  assert.deepEqual(await faultsOf(page), [], address);
-  const [wrong, shown] = await page.evaluate<[readonly string[], number]>(
-    `(() => {
-      const bad = 'main img, main iframe, main script, main style, main base, main meta, main link, main form[action], main math, main [onclick], main a[href^="javascript"], main a[href^="data"], main a[href^="http"]:not([rel~="noopener"])';
-      return [[...document.querySelectorAll(bad)].map((element) => element.outerHTML.slice(0, 200)), (document.querySelector('main').innerText.match(/globalThis|\\[U\\+|␛|evil\\.example|مرحبا|שלום|␀/g) ?? []).length];
-    })()`,
-  );
-  assert.deepEqual(wrong, [], address);
-  return shown;
-}

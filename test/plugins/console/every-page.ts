@@ -45,6 +45,8 @@ export const everyPage: readonly OnePage[] = [
   { name: 'audit', address: '/ui/audit', sign: 'Audit' },
   { name: 'plugins', address: '/ui/plugins', sign: 'Plugins' },
   { name: 'plugin', address: '/ui/plugins/console', sign: 'Generation' },
+  { name: 'api', address: '/ui/api', sign: 'API' },
+  { name: 'operation', address: '/ui/api/postApiV1AlertRules', sign: 'The same for a terminal' },
   { name: 'nowhere', address: '/ui/nowhere', sign: 'There is no such page.' },
 ];
 

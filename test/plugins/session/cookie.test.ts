@@ -13,7 +13,7 @@ test('a page keeps its refresh token in a cookie that no script and no other sit
   const login = await post('login', { email: 'ada@example.org', password, cookie: true }, { origin: house.url });
   assert.equal(login.status, 200);
   const cookie = login.headers.getSetCookie()[0] ?? '';
-  assert.match(cookie, /^svc_refresh_\d+=[\w.-]+; Path=\/api\/v1\/auth; Max-Age=\d+; HttpOnly; SameSite=Strict$/);
+  assert.match(cookie, /^svc_refresh_\d+=[\w.-]+; Max-Age=\d+; HttpOnly; SameSite=Strict$/);
   assert.ok(!('refresh_token' in ((await login.json()) as object)));
   const pair = cookie.split(';')[0]!;
 
@@ -28,7 +28,7 @@ test('a page keeps its refresh token in a cookie that no script and no other sit
   assert.notEqual(refreshed.headers.getSetCookie()[0]!.split(';')[0], pair, 'it is good once');
 
   const out = await fetch(`${house.url}/api/v1/auth/logout`, { method: 'POST', headers: { authorization: `Bearer ${token}` } });
-  assert.match(out.headers.getSetCookie()[0] ?? '', /^svc_refresh_\d+=; Path=\/api\/v1\/auth; Max-Age=0;/);
+  assert.match(out.headers.getSetCookie()[0] ?? '', /^svc_refresh_\d+=; Max-Age=0;/);
   assert.equal((await ask('GET', '/api/v1/lamp/sell', { token })).status, 401);
 });
 

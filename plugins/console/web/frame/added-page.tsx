@@ -3,6 +3,7 @@ import { useEffect, useState } from 'preact/hooks';
 import { Empty } from '../kit/parts.tsx';
 import { api } from './api.ts';
 import type { Addition } from './additions.ts';
+import { below } from './base.ts';
 import { figure, moment } from './format.ts';
 import { onChanged } from './live.ts';
 import { address, goTo, place } from './location.ts';
@@ -38,10 +39,10 @@ async function mountModule({ script, style }: Addition, element: HTMLElement): P
     styles.add(style);
     const link = document.createElement('link');
     link.rel = 'stylesheet';
-    link.href = style;
+    link.href = below(style);
     document.head.append(link);
   }
-  const module = (await import(script)) as AddedModule;
+  const module = (await import(below(script))) as AddedModule;
   return module.mount(element, forModules);
 }
 

@@ -1,3 +1,4 @@
+import { below } from './base.ts';
 import { accessToken, renew, signedOut } from './session.ts';
 
 /** What svc says when it refuses, in its own words; `code` is stable. */
@@ -43,6 +44,8 @@ export const api = {
   delete: <T = void>(path: string, query?: Query): Promise<T> => asked<T>('DELETE', path, { query }),
   /** The answer as it comes, for streams and downloads. */
   open: (method: string, path: string, request: Request = {}): Promise<Response> => opened(method, path, request),
+  /** Whatever svc answers, also where it refuses. */
+  raw: (method: string, path: string, request: Request = {}): Promise<Response> => answered(method, path, request),
 };
 
 async function asked<T>(method: string, path: string, request: Request): Promise<T> {
@@ -50,12 +53,14 @@ async function asked<T>(method: string, path: string, request: Request): Promise
   return (answer.status === 204 ? undefined : await answer.json()) as T;
 }
 
+/** The access token is good for minutes: one new one, and once more. */
+async function answered(method: string, path: string, request: Request): Promise<Response> {
+  const answer = await sent(method, path, request);
+  return answer.status === 401 && (await renew()) ? await sent(method, path, request) : answer;
+}
+
 async function opened(method: string, path: string, request: Request): Promise<Response> {
-  let answer = await sent(method, path, request);
-  // The access token is good for minutes: one new one, and once more.
-  if (answer.status === 401 && (await renew())) {
-    answer = await sent(method, path, request);
-  }
+  const answer = await answered(method, path, request);
   if (answer.ok) {
     return answer;
   }
@@ -98,7 +103,7 @@ function urlOf(path: string, query: Query): string {
     }
   }
   const text = search.toString();
-  return `${path.startsWith('//') ? path.slice(1) : `/api/v1${path}`}${text === '' ? '' : `?${text}`}`;
+  return `${below(path.startsWith('//') ? path.slice(1) : `/api/v1${path}`)}${text === '' ? '' : `?${text}`}`;
 }
 
 /** Whatever stands in between may answer with what is not JSON. */

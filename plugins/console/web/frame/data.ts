@@ -2,6 +2,7 @@ import { createContext } from 'preact';
 import { useCallback, useContext, useEffect, useRef, useState } from 'preact/hooks';
 
 import { api, ApiError, type Page, type Query } from './api.ts';
+import { Gently } from './gently.ts';
 import { onChanged } from './live.ts';
 
 /** What a part of the page knows of what it asked for. */
@@ -61,7 +62,8 @@ export function useData<T>(path: string | undefined, { query, kinds, every }: Da
     } catch (error) {
       // What was known stays on the page; that svc is silent is said at its top.
       if (!own.signal.aborted) {
-        state.current = { key, value: state.current.value, error: asApiError(error) };
+        const { value } = state.current;
+        state.current = { key, value, error: worthSaying(error, value) };
         draw((count) => count + 1);
       }
     }
@@ -98,7 +100,11 @@ export function useList<T>(path: string, options: DataOptions & { readonly pageS
         let next = cursor ?? '';
         let total = 0;
         do {
-          const page: Page<T> = await api.get<Page<T>>(path, { ...query, limit: Math.min(200, pageSize), cursor: next === '' ? undefined : next }, own.signal);
+          const page: Page<T> = await api.get<Page<T>>(
+            path,
+            { ...query, limit: Math.min(200, Math.max(pageSize, wanted - items.length)), cursor: next === '' ? undefined : next },
+            own.signal,
+          );
           items = [...items, ...page.items];
           next = page.next_cursor;
           total = page.total;
@@ -109,7 +115,7 @@ export function useList<T>(path: string, options: DataOptions & { readonly pageS
         if (own.signal.aborted) {
           return;
         }
-        state.current = { ...state.current, key, error: asApiError(error) };
+        state.current = { ...state.current, key, error: worthSaying(error, state.current.items) };
       }
       draw((count) => count + 1);
     },
@@ -148,20 +154,24 @@ interface ListState<T> {
   readonly error: ApiError | undefined;
 }
 
+/** Silence is said once, over the page, as long as there is something to show. */
+function worthSaying(error: unknown, known: unknown): ApiError | undefined {
+  const refused = asApiError(error);
+  return refused.isSilence && known !== undefined ? undefined : refused;
+}
+
 function useAgain(load: () => Promise<void>, kinds: readonly string[] | undefined, every: number | undefined): void {
   const names = kinds?.join(' ');
-  useEffect(() => onChanged(names === undefined ? [] : names.split(' '), () => void load()), [load, names]);
   useEffect(() => {
-    if (every === undefined) {
-      return undefined;
-    }
-    const timer = setInterval(() => {
-      if (document.visibilityState === 'visible') {
-        void load();
-      }
-    }, every);
-    return () => clearInterval(timer);
-  }, [load, every]);
+    const gently = new Gently(load);
+    const stop = onChanged(names === undefined ? [] : names.split(' '), gently.ask);
+    const timer = every === undefined ? undefined : setInterval(() => document.visibilityState === 'visible' && gently.ask(), every);
+    return () => {
+      gently.end();
+      stop();
+      clearInterval(timer);
+    };
+  }, [load, names, every]);
 }
 
 function remember(key: string, value: unknown): void {

@@ -37,7 +37,7 @@ export function followKeys(): void {
       const page = pages().find(({ key }) => key === event.key);
       if (page) {
         event.preventDefault();
-        goTo(page.id === '' ? '/' : address([page.id]));
+        goTo(address(page.id === '' ? [] : [page.id]));
       }
     } else if (event.key === 'g') {
       waitsSince = event.timeStamp;

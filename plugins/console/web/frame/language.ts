@@ -1,3 +1,4 @@
+import { below } from './base.ts';
 import { kept } from './store.ts';
 import { type Texts, translate } from './words.ts';
 
@@ -19,7 +20,7 @@ export async function speak(): Promise<void> {
     return;
   }
   try {
-    const answer = await fetch(`/api/v1/console/languages/${encodeURIComponent(tag)}`, { signal: AbortSignal.timeout(longestMs) });
+    const answer = await fetch(below(`/api/v1/console/languages/${encodeURIComponent(tag)}`), { signal: AbortSignal.timeout(longestMs) });
     if (answer.ok) {
       translate(tag, ((await answer.json()) as { texts: Texts }).texts);
       document.documentElement.lang = tag;

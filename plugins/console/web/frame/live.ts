@@ -15,6 +15,8 @@ const listeners = new Set<Listener>();
 const retryMs = 500;
 /** The stream is never silent for so long: it has a heartbeat. */
 const silenceMs = 45_000;
+/** Nor does it take so long to begin. */
+const beginMs = 10_000;
 
 let loadedPage: string | undefined;
 /** Whether a stream has begun before: then what happened until the next one was missed. */
@@ -61,8 +63,9 @@ function lost(): void {
 
 async function listen(signal: AbortSignal): Promise<void> {
   const silence = new AbortController();
-  const answer = await api.open('GET', '/console/live', { signal: AbortSignal.any([signal, silence.signal]) });
-  let timer = setTimeout(() => silence.abort(), silenceMs);
+  let timer = setTimeout(() => silence.abort(), beginMs);
+  const answer = await api.open('GET', '/console/live', { signal: AbortSignal.any([signal, silence.signal]) }).finally(() => clearTimeout(timer));
+  timer = setTimeout(() => silence.abort(), silenceMs);
   const reader = answer.body!.pipeThrough(new TextDecoderStream()).getReader();
   let text = '';
   try {
@@ -102,7 +105,11 @@ function take(frame: string): void {
     }
   } else if (event === 'changed') {
     const { kinds } = JSON.parse(data) as { kinds: readonly string[] };
-    [...listeners].filter((listener) => listener.kinds === undefined || listener.kinds.some((kind) => kinds.includes(kind))).forEach(({ tell }) => tell());
+    // What a plugin answers may be another thing once it has been loaded anew, whatever the page shows of it.
+    const isAll = kinds.includes('plugins');
+    [...listeners]
+      .filter((listener) => isAll || listener.kinds === undefined || listener.kinds.some((kind) => kinds.includes(kind)))
+      .forEach(({ tell }) => tell());
   }
 }
 

@@ -1,5 +1,6 @@
 import { useCallback } from 'preact/hooks';
 
+import { base } from './base.ts';
 import { Store, useStore } from './store.ts';
 
 /** Where the page stands: all that it shows can be read from this, so an address can be sent to others and "back" works. */
@@ -11,7 +12,8 @@ export interface Place {
 
 const placeNow = (): Place => ({
   parts: location.pathname
-    .replace(/^\/(?:ui)?\/?/, '')
+    .slice(base.length)
+    .replace(/^ui(?:\/|$)/, '')
     .split('/')
     .filter((part) => part !== '')
     .map(decoded),
@@ -39,7 +41,7 @@ export function followLinks(): void {
   addEventListener('popstate', () => place.set(placeNow()));
   addEventListener('click', (event) => {
     const link = (event.target as Element | null)?.closest?.('a');
-    const isOwn = link && link.origin === location.origin && (link.pathname === '/' || /^\/ui\/(?!assets\/)/.test(link.pathname)) && !link.target;
+    const isOwn = link && link.origin === location.origin && isPage(link.pathname) && !link.target;
     if (isOwn && !event.defaultPrevented && event.button === 0 && !event.metaKey && !event.ctrlKey && !event.shiftKey && !event.altKey) {
       event.preventDefault();
       goTo(link.href);
@@ -47,6 +49,8 @@ export function followLinks(): void {
     }
   });
 }
+
+const isPage = (path: string): boolean => path === base || (path.startsWith(base) && /^ui\/(?!assets\/)/.test(path.slice(base.length)));
 
 export const usePlace = (): Place => useStore(place);
 
@@ -69,9 +73,10 @@ export function useParam(name: string, otherwise = ''): readonly [string, (value
   return [query.get(name) ?? otherwise, set];
 }
 
-/** An address of the console, its values escaped. */
+/** An address of the console, its values escaped; no parts are the overview. */
 export function address(parts: readonly (string | number)[], query: Readonly<Record<string, string | undefined>> = {}): string {
   const given = Object.entries(query).filter((pair): pair is [string, string] => pair[1] !== undefined && pair[1] !== '');
   const search = new URLSearchParams(given).toString();
-  return `/${['ui', ...parts].map((part) => encodeURIComponent(part)).join('/')}${search === '' ? '' : `?${search}`}`;
+  const path = parts.length === 0 ? '' : ['ui', ...parts].map((part) => encodeURIComponent(part)).join('/');
+  return `${base}${path}${search === '' ? '' : `?${search}`}`;
 }

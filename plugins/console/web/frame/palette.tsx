@@ -42,7 +42,7 @@ interface Choice {
 const own = (): readonly Choice[] => [
   ...pages()
     .filter(({ hidden }) => !hidden)
-    .map(({ id, title, icon }) => ({ id: `page ${id}`, title, kind: text.page, icon, run: () => goTo(id === '' ? '/' : address([id])) })),
+    .map(({ id, title, icon }) => ({ id: `page ${id}`, title, kind: text.page, icon, run: () => goTo(address(id === '' ? [] : [id])) })),
   ...commands.value.map(({ id, title, run }) => ({ id: `command ${id}`, title, kind: text.command, icon: 'right' as const, run })),
   { id: 'theme', title: text.theme, kind: text.command, icon: 'sun', run: otherTheme },
   { id: 'keys', title: text.keys, kind: text.command, icon: 'right', run: () => overlay.set('keys') },

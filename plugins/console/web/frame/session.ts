@@ -1,4 +1,5 @@
-import { kept, Store } from './store.ts';
+import { below } from './base.ts';
+import { kept, Store, useStore } from './store.ts';
 
 export interface User {
   readonly id: number;
@@ -17,6 +18,12 @@ interface SignedIn {
 }
 
 export const session = new Store<Session>({ state: 'unknown' });
+
+/** Who is signed in, for pages; there is somebody wherever a page is shown. */
+export function useUser(): User {
+  const now = useStore(session);
+  return now.state === 'in' ? now.user : { id: 0, email: '', display_name: '', role: '' };
+}
 
 /** In memory alone: with the page it is gone, and the cookie that brings another is out of reach of every script. */
 let token: string | undefined;
@@ -42,7 +49,7 @@ export async function signIn(path: 'login' | 'setup', body: object): Promise<{ r
 }
 
 export async function signOut(): Promise<void> {
-  await fetch('/api/v1/auth/logout', { method: 'POST', headers: { authorization: `Bearer ${token ?? ''}` } }).catch(() => undefined);
+  await fetch(below('/api/v1/auth/logout'), { method: 'POST', headers: { authorization: `Bearer ${token ?? ''}` } }).catch(() => undefined);
   signedOut();
 }
 
@@ -94,4 +101,4 @@ function signedIn({ access_token: fresh, user }: SignedIn): void {
 }
 
 const post = (path: string, body: object): Promise<Response | undefined> =>
-  fetch(`/api/v1/auth/${path}`, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }).catch(() => undefined);
+  fetch(below(`/api/v1/auth/${path}`), { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }).catch(() => undefined);

@@ -15,7 +15,7 @@ import { chooseLanguage, chosenLanguage } from './language.ts';
 import { connection, newerPage } from './live.ts';
 import { address, usePlace } from './location.ts';
 import { overlay, showPalette } from './keyboard.ts';
-import { type Session, session, signOut } from './session.ts';
+import { type Session, signOut } from './session.ts';
 import { useStore } from './store.ts';
 import { otherTheme } from './theme.ts';
 import { say, words } from './words.ts';
@@ -38,6 +38,8 @@ const text = words('shell', {
   toOverview: 'Go to the overview',
   broken: 'This page could not be loaded. svc may have been replaced since you opened it.',
   firing: 'incidents are open',
+  away: 'What this page shows comes from the plugin {plugin}, which does not serve now. What you see is of before; it goes on by itself once the plugin is back.',
+  whyAway: 'See why',
 });
 
 /** The page around all pages: navigation, one bar, and what is said to all of them. */
@@ -101,6 +103,7 @@ export function Shell({ user }: { readonly user: Extract<Session, { state: 'in' 
       </header>
       <main id="main" tabIndex={-1}>
         <Banners />
+        <Away room={entry?.room} rooms={additions.rooms} />
         {entry ? <Loaded key={entry.id} entry={entry} /> : added ? <AddedPage key={added.id} page={added} /> : <NotFound />}
       </main>
       <Notices />
@@ -116,7 +119,7 @@ function Side({ current, added, rooms }: { readonly current: string; readonly ad
   const sections = [...new Set([...entries.map(({ section }) => section), ...added.map(({ nav }) => nav.section)])];
   return (
     <nav class="side" aria-label={text.nav}>
-      <a class="brand" href="/">
+      <a class="brand" href={address([])}>
         <svg width="20" height="20" viewBox="0 0 20 20" aria-hidden="true">
           <path d="M2 10h3l2-5 3.500 10L13 8l1.500 2H18" fill="none" stroke="currentColor" stroke-width="2" stroke-linejoin="round" stroke-linecap="round" />
         </svg>
@@ -130,7 +133,7 @@ function Side({ current, added, rooms }: { readonly current: string; readonly ad
               .filter((entry) => entry.section === section)
               .map(({ id, title, icon }) => (
                 <li key={id}>
-                  <a href={id === '' ? '/' : address([id])} aria-current={id === current ? 'page' : undefined}>
+                  <a href={address(id === '' ? [] : [id])} aria-current={id === current ? 'page' : undefined}>
                     <Icon name={icon} />
                     <span>{title}</span>
                     {id === 'incidents' && (open.value?.total ?? 0) > 0 && (
@@ -187,6 +190,19 @@ function Banners() {
   );
 }
 
+/** A page whose plugin is away, be it for the moment of a reload, says so. */
+function Away({ room, rooms }: { readonly room: string | undefined; readonly rooms: readonly string[] }) {
+  // None are known before the first answer; then no page is without its plugin.
+  if (room === undefined || rooms.length === 0 || rooms.includes(room)) {
+    return null;
+  }
+  return (
+    <p class="banner warning" role="alert">
+      {say(text.away, { plugin: room })} <a href={address(['plugins', room])}>{text.whyAway}</a>
+    </p>
+  );
+}
+
 const loaded = new Map<string, ComponentType>();
 
 function Loaded({ entry }: { readonly entry: PageEntry }) {
@@ -224,7 +240,7 @@ function NotFound() {
     <div class="page">
       <h1>{text.notFound}</h1>
       <p>
-        <a href="/">{text.toOverview}</a>
+        <a href={address([])}>{text.toOverview}</a>
       </p>
     </div>
   );
@@ -248,9 +264,3 @@ const initials = (name: string): string =>
     .join('')
     .slice(0, 2)
     .toUpperCase();
-
-/** Who is signed in, for pages; there is somebody wherever a page is shown. */
-export function useUser(): Extract<Session, { state: 'in' }>['user'] {
-  const now = useStore(session);
-  return now.state === 'in' ? now.user : { id: 0, email: '', display_name: '', role: '' };
-}

@@ -1,5 +1,7 @@
 import { useEffect, useState } from 'preact/hooks';
 
+import { base } from './base.ts';
+
 /** One value that parts of the page look at: whoever shows it is drawn again when it changes. */
 export class Store<T> {
   #value: T;
@@ -36,11 +38,14 @@ export function useStore<T>(store: Store<T>): T {
   return store.value;
 }
 
+/** Several svc may stand below one host, each with what was kept for it. */
+const prefix = base === '/' ? 'svc.' : `svc.${base}.`;
+
 /** What one reader keeps on one machine, such as the theme; never anything secret. Where a browser keeps nothing, it is forgotten. */
 export const kept = {
   read(name: string): string | undefined {
     try {
-      return localStorage.getItem(`svc.${name}`) ?? undefined;
+      return localStorage.getItem(prefix + name) ?? undefined;
     } catch {
       // Storage may be closed to the page; then nothing is kept.
       return undefined;
@@ -49,9 +54,9 @@ export const kept = {
   write(name: string, value: string | undefined): void {
     try {
       if (value === undefined) {
-        localStorage.removeItem(`svc.${name}`);
+        localStorage.removeItem(prefix + name);
       } else {
-        localStorage.setItem(`svc.${name}`, value);
+        localStorage.setItem(prefix + name, value);
       }
     } catch {
       // As above: it lasts until the page is left.

@@ -35,6 +35,8 @@ interface ChartProps {
   readonly window: Window;
   readonly unit?: Unit;
   readonly height?: number;
+  /** How finely it is asked for; a wide one shows more. */
+  readonly points?: number;
   readonly top?: number;
   readonly marks?: readonly { readonly at: number; readonly tone: string }[];
   readonly sync?: string;
@@ -45,8 +47,8 @@ const mostLines = 50;
 const mostNamed = 8;
 
 /** A chart of the metrics store that stays current, with a table behind it and a way to its query. */
-export function Chart({ queries, window, height = 160, ...rest }: ChartProps) {
-  const { plotted, error, bounds, retry } = useMatrix(queries, window);
+export function Chart({ queries, window, height = 160, points = fewPoints, ...rest }: ChartProps) {
+  const { plotted, error, bounds, retry } = useMatrix(queries, window, points);
   return (
     <Graph
       {...{ ...rest, height, bounds }}
@@ -57,7 +59,7 @@ export function Chart({ queries, window, height = 160, ...rest }: ChartProps) {
   );
 }
 
-interface GraphProps extends Omit<ChartProps, 'queries' | 'window'> {
+interface GraphProps extends Omit<ChartProps, 'queries' | 'window' | 'points'> {
   readonly plotted: Plotted | undefined;
   readonly bounds: readonly [number, number];
   /** What the lines are an answer to. */
@@ -185,9 +187,9 @@ interface Matrix {
   readonly result: readonly { readonly metric: Readonly<Record<string, string>>; readonly values: readonly (readonly [number, string])[] }[];
 }
 
-const points = 240;
+const fewPoints = 240;
 
-export function boundsOf(window: Window): { readonly from: number; readonly to: number; readonly step: number } {
+function boundsOf(window: Window, points: number): { readonly from: number; readonly to: number; readonly step: number } {
   const length = 'last' in window ? window.last : window.to - window.from;
   const step = Math.max(5, Math.ceil(length / points));
   const to = 'last' in window ? Math.floor(Date.now() / 1000 / step) * step : window.to;
@@ -195,14 +197,14 @@ export function boundsOf(window: Window): { readonly from: number; readonly to: 
 }
 
 /** Asks for all queries of one chart; a window that ends now is asked for again with each step. */
-function useMatrix(queries: readonly ChartQuery[], window: Window) {
-  const key = JSON.stringify([queries, window]);
+function useMatrix(queries: readonly ChartQuery[], window: Window, points: number) {
+  const key = JSON.stringify([queries, window, points]);
   const [state, setState] = useState<{ key: string; plotted?: Plotted; error?: ApiError; bounds: readonly [number, number] }>({ key, bounds: [0, 1] });
   const [round, again] = useState(0);
   useEffect(() => {
     const own = new AbortController();
     const load = async (): Promise<void> => {
-      const { from, to, step } = boundsOf(window);
+      const { from, to, step } = boundsOf(window, points);
       try {
         const answers = await Promise.all(
           queries.map(({ expr }) => api.post<Matrix>('/metricsdb/query_range', { query: expr, start: from, end: to, step }, { signal: own.signal })),
@@ -211,13 +213,16 @@ function useMatrix(queries: readonly ChartQuery[], window: Window) {
       } catch (error) {
         const refused = asApiError(error);
         if (!own.signal.aborted) {
-          setState((before) => (before.plotted && refused.isSilence ? before : { key, error: refused, bounds: [from, to] }));
+          // A store that is away for a moment takes nothing off the page.
+          setState((before) =>
+            before.key === key && before.plotted && (refused.isSilence || refused.status >= 500) ? before : { key, error: refused, bounds: [from, to] },
+          );
         }
       }
     };
     void load();
     const stop = onChanged([], () => void load());
-    const timer = 'last' in window ? setInterval(() => document.visibilityState === 'visible' && void load(), boundsOf(window).step * 1000) : undefined;
+    const timer = 'last' in window ? setInterval(() => document.visibilityState === 'visible' && void load(), boundsOf(window, points).step * 1000) : undefined;
     return () => {
       own.abort();
       stop();

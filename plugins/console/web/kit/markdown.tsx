@@ -1,5 +1,6 @@
 import type { ComponentChildren, VNode } from 'preact';
 
+import { below } from '../frame/base.ts';
 import { address } from '../frame/location.ts';
 
 /** Text of people and models as it is meant. It becomes elements and never HTML; pictures from elsewhere are not loaded but named. */
@@ -170,7 +171,7 @@ const playbook = 'playbook://';
 /** Only to pages of the web and of this console; where it leads is shown when it is pointed at. */
 export function Link({ href, label }: { readonly href: string; readonly label: string }) {
   if (/^\/(?:ui\/[\w/?=&.%-]*)?$/.test(href)) {
-    return <a href={href}>{label}</a>;
+    return <a href={below(href)}>{label}</a>;
   }
   if (href.startsWith(playbook)) {
     return <a href={address(['knowledge'], { read: `vault/${href.slice(playbook.length)}` })}>{label.replace(playbook, '')}</a>;

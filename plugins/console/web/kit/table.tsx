@@ -38,11 +38,16 @@ const rowHeight = 32;
 /** Longer tables draw only the rows that are in sight, and some around them. */
 const mostDrawn = 120;
 const around = 20;
+/** So many pixels below the window the next page is asked for. */
+const ahead = 600;
+const askAgainMs = 5_000;
 
 export function Table<T>(props: TableProps<T>) {
   const { label, columns, rows, empty, total, more } = props;
   const body = useRef<HTMLTableSectionElement>(null);
+  const foot = useRef<HTMLElement>(null);
   const [from, to] = useSight(body, rows?.length ?? 0);
+  useMoreInSight(foot, more, rows?.length ?? 0);
   if (rows === undefined) {
     return <Skeleton lines={6} />;
   }
@@ -70,7 +75,7 @@ export function Table<T>(props: TableProps<T>) {
         </tbody>
       </table>
       {(more || (total ?? 0) > rows.length) && (
-        <footer class="soft">
+        <footer class="soft" ref={foot}>
           {count(text.shown, rows.length)} {total !== undefined && `${text.of} ${total.toLocaleString()}`} {more && <Button onClick={more}>{text.more}</Button>}
         </footer>
       )}
@@ -129,6 +134,26 @@ function walk(event: TargetedKeyboardEvent<HTMLTableSectionElement>): void {
     event.preventDefault();
     next.focus();
   }
+}
+
+/** Whoever scrolls to the end of what is there is brought the next page before asking for it. */
+function useMoreInSight(foot: { readonly current: HTMLElement | null }, more: (() => void) | undefined, length: number): void {
+  useEffect(() => {
+    if (more === undefined || foot.current === null) {
+      return undefined;
+    }
+    const scroller = document.querySelector('main')!;
+    let asked = -Infinity;
+    const look = (): void => {
+      const isNear = (foot.current?.getBoundingClientRect().top ?? Infinity) < scroller.getBoundingClientRect().bottom + ahead;
+      if (isNear && performance.now() - asked > askAgainMs) {
+        asked = performance.now();
+        more();
+      }
+    };
+    scroller.addEventListener('scroll', look, { passive: true });
+    return () => scroller.removeEventListener('scroll', look);
+  }, [length, more === undefined]);
 }
 
 /** Which rows are to be drawn. */

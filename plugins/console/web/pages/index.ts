@@ -30,6 +30,7 @@ const text = words('pages', {
   settings: 'Settings',
   audit: 'Audit',
   plugins: 'Plugins',
+  api: 'API',
 });
 
 /** A page of the console; `load` brings its code when it is opened first. */
@@ -90,6 +91,7 @@ export const pages = (): readonly PageEntry[] => [
   },
   { id: 'audit', title: text.audit, icon: 'audit', section: text.run, room: 'audit', right: '*', load: () => import('./audit/page.tsx') },
   { id: 'plugins', title: text.plugins, icon: 'plugins', section: text.run, room: 'host', load: () => import('./plugins/page.tsx') },
+  { id: 'api', title: text.api, icon: 'link', section: text.run, room: 'api-docs', load: () => import('./api/page.tsx') },
 ];
 
 export type { IconName };

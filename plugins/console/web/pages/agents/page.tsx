@@ -133,7 +133,7 @@ function Who() {
 
 function OnePersona({ name }: { readonly name: string }) {
   const { value, error, reload } = useData<Persona>(`/agents/${encodeURIComponent(name)}`, { every: 60_000 });
-  if (error) {
+  if (error && value === undefined) {
     return <Refused error={error} retry={reload} />;
   }
   if (value === undefined) {
@@ -199,7 +199,7 @@ function OneSkill({ id }: { readonly id: string }) {
   const { value, error, reload } = useData<Skill>(`/skills/${encodeURIComponent(id)}`);
   const [params, setParams] = useState('{}');
   const [answer, setAnswer] = useState<string>();
-  if (error) {
+  if (error && value === undefined) {
     return <Refused error={error} retry={reload} />;
   }
   if (value === undefined) {

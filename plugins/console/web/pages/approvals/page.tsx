@@ -128,7 +128,7 @@ function One({ id }: { readonly id: string }) {
   const may = useMay();
   const { value, error, reload } = useData<Approval>(`/approvals/${encodeURIComponent(id)}`, { kinds: ['approvals'] });
   const [comment, setComment] = useState('');
-  if (error) {
+  if (error && value === undefined) {
     return <Refused error={error} retry={reload} />;
   }
   if (value === undefined) {

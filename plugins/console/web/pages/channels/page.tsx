@@ -3,6 +3,7 @@ import { useState } from 'preact/hooks';
 import { api } from '../../frame/api.ts';
 import { useMay } from '../../frame/additions.ts';
 import { useList } from '../../frame/data.ts';
+import { address } from '../../frame/location.ts';
 import { say, words } from '../../frame/words.ts';
 import { attempt, Dialog, tell } from '../../kit/dialog.tsx';
 import { CheckField, Form, SelectField, TextField } from '../../kit/form.tsx';
@@ -205,7 +206,7 @@ function Deliveries({ mayResend }: { readonly mayResend: boolean }) {
       ),
     },
     { head: text.channel, width: '20%', cell: ({ channel_name: name }) => <span class="cut">{name}</span> },
-    { head: text.incident, width: '90px', rank: 2, numeric: true, cell: ({ incident_id: id }) => <a href={`/ui/incidents/${id}`}>{id}</a> },
+    { head: text.incident, width: '90px', rank: 2, numeric: true, cell: ({ incident_id: id }) => <a href={address(['incidents', id])}>{id}</a> },
     { head: text.tries, width: '70px', rank: 1, numeric: true, cell: ({ attempts }) => attempts },
     { head: text.at, width: '110px', cell: ({ accepted_at: at }) => <Time at={at} /> },
     {

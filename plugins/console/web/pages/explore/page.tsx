@@ -91,6 +91,9 @@ export default function Explore() {
   );
 }
 
+/** The one chart of the page is as wide as the page. */
+const manyPoints = 1_000;
+
 /** The series of a query, over time and of this moment. */
 function Result({ q, answer }: { readonly q: string; readonly answer: Vector | undefined }) {
   const [unit, setUnit] = useParam('unit', 'count');
@@ -111,7 +114,15 @@ function Result({ q, answer }: { readonly q: string; readonly answer: Vector | u
           ]}
         />
       </div>
-      <Chart title={q.length > 120 ? `${q.slice(0, 120)}…` : q} queries={[{ expr: q }]} window={window} unit={unit as Unit} height={300} onRange={zoom} />
+      <Chart
+        title={q.length > 120 ? `${q.slice(0, 120)}…` : q}
+        queries={[{ expr: q }]}
+        window={window}
+        unit={unit as Unit}
+        height={300}
+        points={manyPoints}
+        onRange={zoom}
+      />
       <Section title={text.result}>
         <Table
           label={text.result}

@@ -43,7 +43,7 @@ export interface Doc {
 /** The document at a path: rules and reports name a playbook by that. */
 export function DocumentAt({ path }: { readonly path: string }) {
   const { value, error, reload } = useData<{ items: readonly Doc[] }>('/knowledge/docs', { query: { path } });
-  if (error) {
+  if (error && value === undefined) {
     return <Refused error={error} retry={reload} />;
   }
   if (value === undefined) {
@@ -58,7 +58,7 @@ export function DocumentPage({ id }: { readonly id: string }) {
   const may = useMay();
   const [isEdited, setEdited] = useState(false);
   const { value, error, reload } = useData<Doc>(`/knowledge/docs/${encodeURIComponent(id)}`);
-  if (error) {
+  if (error && value === undefined) {
     return <Refused error={error} retry={reload} />;
   }
   if (value === undefined) {

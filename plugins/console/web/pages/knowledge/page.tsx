@@ -144,7 +144,7 @@ function Folders({ path, onPick }: { readonly path: string; readonly onPick: (pa
 
 function Found({ q, path }: { readonly q: string; readonly path: string }) {
   const { value, error, reload } = useData<{ items: readonly Hit[] }>('/knowledge/search', { query: { q, path_prefix: path, limit: 20 } });
-  if (error) {
+  if (error && value === undefined) {
     return <Refused error={error} retry={reload} />;
   }
   return (

@@ -40,13 +40,13 @@ const text = words('overview', {
 });
 
 export default function Overview() {
-  const incidents = useList<Incident>('/alerts/incidents', { query: { status: 'open,acknowledged' }, kinds: ['incidents'], pageSize: 50 });
+  const incidents = useList<Incident>('/alerts/incidents', { query: { status: unsettled }, kinds: ['incidents'], pageSize: 50 });
   const silent = useData<Page<Device>>('/devices', { query: { online: false, limit: 12 }, kinds: ['devices', 'edges'] });
   const pace = useData<Pace>('/alerts/runtime-info', { kinds: ['rules'], every: 60_000 });
   return (
     <>
       <Head title={text.title} />
-      <Stats incidents={incidents.items} silent={silent.value?.total} pace={pace.value} />
+      <Stats incidents={incidents.items} total={incidents.total} silent={silent.value?.total} pace={pace.value} />
       <Checklist>
         <div class="columns">
           <div>
@@ -54,6 +54,7 @@ export default function Overview() {
               <Table
                 label={text.firing}
                 rows={incidents.items}
+                total={incidents.total}
                 columns={incidentColumns}
                 keyOf={({ id }) => id}
                 hrefOf={({ id }) => address(['incidents', id])}
@@ -86,21 +87,22 @@ interface Pace {
 /** What a glance at the page is for: how many of each, and whether that is bad. */
 function Stats({
   incidents,
+  total,
   silent,
   pace,
 }: {
   readonly incidents: readonly Incident[] | undefined;
+  readonly total: number;
   readonly silent: number | undefined;
   readonly pace: Pace | undefined;
 }) {
   const all = useData<Page<Device>>('/devices', { query: { limit: 1 }, kinds: ['devices'] });
-  const severities: readonly Severity[] = ['critical', 'warning', 'info'];
+  const numbers = useNumbers(incidents, total);
   const online = all.value === undefined || silent === undefined ? undefined : all.value.total - silent;
   return (
     <ul class="stats">
       {severities.map((severity) => {
-        const number = incidents?.filter((incident) => incident.severity === severity).length;
-        return <Stat key={severity} value={number} label={text[severity]} tone={severity} href={address(['incidents'], { severity })} />;
+        return <Stat key={severity} value={numbers[severity]} label={text[severity]} tone={severity} href={address(['incidents'], { severity })} />;
       })}
       <li class="rule" aria-hidden="true" />
       <Stat value={online} label={text.online} href={address(['devices'], { online: 'true' })} />
@@ -110,6 +112,19 @@ function Stats({
       {(pace?.failing.length ?? 0) > 0 && <Stat value={pace?.failing.length} label={text.failing} tone="warning" href={address(['rules'])} />}
     </ul>
   );
+}
+
+const severities: readonly Severity[] = ['critical', 'warning', 'info'];
+const unsettled = 'open,acknowledged';
+
+/** How many there are of each severity: counted here while all of them are, by svc otherwise. */
+function useNumbers(incidents: readonly Incident[] | undefined, total: number): Readonly<Record<Severity, number | undefined>> {
+  const isWhole = incidents === undefined || incidents.length >= total;
+  const counted = (severity: Severity): number | undefined =>
+    useData<Page<unknown>>(isWhole ? undefined : '/alerts/incidents', { query: { status: unsettled, severity, limit: 1 }, kinds: ['incidents'] }).value?.total;
+  const [critical, warning, info] = [counted('critical'), counted('warning'), counted('info')];
+  const here = (severity: Severity): number | undefined => incidents?.filter((incident) => incident.severity === severity).length;
+  return isWhole ? { critical: here('critical'), warning: here('warning'), info: here('info') } : { critical, warning, info };
 }
 
 function Silent({ devices }: { readonly devices: readonly Device[] | undefined }) {

@@ -181,7 +181,7 @@ function One({ id }: { readonly id: string }) {
   const may = useMay();
   const path = `/marketplace/installed/${encodeURIComponent(id)}`;
   const { value, error, reload } = useData<Pack>(path, { every: 15_000 });
-  if (error) {
+  if (error && value === undefined) {
     return <Refused error={error} retry={reload} />;
   }
   if (value === undefined) {

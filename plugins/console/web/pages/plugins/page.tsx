@@ -106,7 +106,7 @@ const columns: readonly Column<Plugin>[] = [
 function One({ id }: { readonly id: string }) {
   const isAdmin = useMay()('*');
   const { value, error, reload } = useData<PluginDetail>(`/plugins/${encodeURIComponent(id)}`, { every: 5_000 });
-  if (error) {
+  if (error && value === undefined) {
     return <Refused error={error} retry={reload} />;
   }
   if (value === undefined) {

@@ -56,7 +56,7 @@ const scopes = ['host', 'global', 'monitoring_pipeline'];
 export function RuleForm({ id }: { readonly id: string }) {
   const isNew = id === 'new';
   const rule = useData<Rule>(isNew ? undefined : `/alert-rules/${encodeURIComponent(id)}`, { kinds: ['rules'] });
-  if (rule.error) {
+  if (rule.error && rule.value === undefined) {
     return <Refused error={rule.error} retry={rule.reload} />;
   }
   if (!isNew && rule.value === undefined) {

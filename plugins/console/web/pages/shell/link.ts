@@ -1,6 +1,7 @@
 import type { Terminal } from '@xterm/xterm';
 
 import { api } from '../../frame/api.ts';
+import { below } from '../../frame/base.ts';
 import { asApiError } from '../../frame/data.ts';
 import { Store } from '../../frame/store.ts';
 
@@ -77,7 +78,7 @@ export class ShellLink {
   async #connect(wanted: object, first: object): Promise<void> {
     const { path, protocol } = await api.post<Ticket>('/webshell/tickets', wanted);
     const { cols, rows } = this.#parts.terminal;
-    const socket = new WebSocket(`${location.origin.replace(/^http/, 'ws')}${path}`, ['svc.shell.v1', protocol]);
+    const socket = new WebSocket(`${location.origin.replace(/^http/, 'ws')}${below(path)}`, ['svc.shell.v1', protocol]);
     socket.binaryType = 'arraybuffer';
     this.#socket = socket;
     socket.addEventListener('open', () => socket.send(JSON.stringify({ ...first, cols, rows, acks: true })));

@@ -7,6 +7,7 @@ import { count, say, words } from '../../frame/words.ts';
 import { Empty, Fields, Head, Refused, Skeleton } from '../../kit/parts.tsx';
 import { Mark } from '../../kit/status.tsx';
 import { Time } from '../../kit/time.tsx';
+import { ServiceMap } from './service-map.tsx';
 import { type Span, type TraceAnswer, treeOf } from './tree.ts';
 
 const text = words('trace', {
@@ -71,6 +72,7 @@ export function TracePage({ id }: { readonly id: string }) {
           />
         ))}
       </ol>
+      {services.length > 1 && <ServiceMap spans={spans} services={services} />}
     </>
   );
 }

@@ -27,6 +27,8 @@ export interface Span {
   readonly id: string;
   readonly name: string;
   readonly service: string;
+  /** Of the span that it stands under; of one at the top none. */
+  readonly calledBy: string | undefined;
   readonly kind: string;
   readonly depth: number;
   readonly offset: number;
@@ -61,7 +63,7 @@ export function treeOf({ batches }: TraceAnswer): Trace {
   }
   const spans: Span[] = [];
   const seen = new Set<string>();
-  const add = (span: (typeof all)[number], depth: number): void => {
+  const add = (span: (typeof all)[number], depth: number, calledBy?: string): void => {
     if (seen.has(span.spanId)) {
       return;
     }
@@ -71,6 +73,7 @@ export function treeOf({ batches }: TraceAnswer): Trace {
       id: span.spanId,
       name: span.name ?? '',
       service: span.service,
+      calledBy,
       kind: (span.kind ?? '').replace('SPAN_KIND_', '').toLowerCase(),
       depth,
       offset: from - start,
@@ -79,7 +82,7 @@ export function treeOf({ batches }: TraceAnswer): Trace {
       message: span.status?.message ?? '',
       attributes: (span.attributes ?? []).map(({ key, value }) => [key, textOf(value)] as const),
     });
-    children.get(span.spanId)?.forEach((child) => add(child, depth + 1));
+    children.get(span.spanId)?.forEach((child) => add(child, depth + 1, span.service));
   };
   children.get('')?.forEach((span) => add(span, 0));
   // Those of a circle have no top to be reached from.

@@ -24,7 +24,7 @@ const text = words('users', {
   name: 'Name',
   email: 'E-mail',
   password: 'Password',
-  passwordHint: 'At least 12 characters; they can change it.',
+  passwordHint: 'At least 10 characters; they can change it.',
   role: 'Role',
   state: 'State',
   active: 'Active',

@@ -2,6 +2,7 @@ import { useEffect, useState } from 'preact/hooks';
 
 import { Form, TextField } from '../../kit/form.tsx';
 import { ApiError } from '../../frame/api.ts';
+import { below } from '../../frame/base.ts';
 import { signIn } from '../../frame/session.ts';
 import { words } from '../../frame/words.ts';
 
@@ -18,7 +19,7 @@ const text = words('welcome', {
   waitNote: 'Open the link that svc printed when it started; it carries a token that works once. It also stands in the data folder:',
   waitFile: 'plugins/session/setup-token',
   waitAdd: 'Behind the address of this page, add',
-  ended: 'You were signed out.',
+  ended: 'You were signed out. The session has expired, or your account or its role was changed. After signing in you are back where you were.',
   register: 'Make an account',
   haveAccount: 'I have an account',
   made: 'The account is made. Sign in with it.',
@@ -50,7 +51,7 @@ export function Welcome({ why }: { readonly why?: string }) {
   const [forgets, setForgets] = useState(false);
   const [registers, setRegisters] = useState(false);
   useEffect(() => {
-    void fetch('/api/v1/console/start')
+    void fetch(below('/api/v1/console/start'))
       .then((answer) => answer.json() as Promise<Start>)
       .then(setStart, () => setStart({ setup: false, registration: false }));
   }, []);
@@ -117,7 +118,7 @@ function takeToken(name: 'setup' | 'reset'): string | undefined {
 }
 
 async function post(path: string, body: object): Promise<void> {
-  const answer = await fetch(`/api/v1/${path}`, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) });
+  const answer = await fetch(below(`/api/v1/${path}`), { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) });
   if (!answer.ok) {
     const { error, message } = (await answer.json()) as { error: string; message: string };
     throw new ApiError(answer.status, error, message);

@@ -1,0 +1,146 @@
+import assert from 'node:assert/strict';
+
+import { account } from '../console-house.ts';
+import { fill, go, type Hands, openTwice, press, pressChoices, pressed, save } from './hands.ts';
+
+async function packs(hands: Hands): Promise<void> {
+  const { page } = hands;
+  await go(hands, '/ui/packs/registries');
+  await openTwice(hands, () => press(hands, 'Add a registry'));
+  await fill(hands, { Name: 'away', 'Address of its index, or a folder of this machine': '/nowhere/at/all' });
+  await save(hands);
+  const row = page.getByRole('row', { name: /away/ });
+  await row.getByRole('button', { name: 'Refresh' }).click();
+  await page.getByText('Done.').first().waitFor();
+  await row.getByRole('button', { name: 'Remove' }).click();
+  await row.waitFor({ state: 'detached' });
+  await go(hands, '/ui/packs/find');
+  const offer = page.getByRole('row', { name: /nginx/i });
+  await openTwice(hands, () => offer.getByRole('button', { name: 'Install' }).click());
+  await pressed(hands, 'Install it', 'Installed.', 'dialog');
+  await go(hands, '/ui/packs/nginx-doctor');
+  await press(hands, 'Switch off');
+  await pressed(hands, 'Switch on', 'Done.');
+  await page.getByRole('button', { name: 'Switch off' }).waitFor();
+  await press(hands, 'Uninstall');
+  await page.waitForURL(/\/ui\/packs$/);
+  await go(hands, '/ui/packs/two-versions');
+  await press(hands, /^Back to/);
+  await page.getByText('Done.').first().waitFor();
+}
+
+async function users(hands: Hands): Promise<void> {
+  const { page } = hands;
+  await go(hands, '/ui/users');
+  await openTwice(hands, () => press(hands, 'New user'));
+  await fill(hands, { Name: 'Grace', 'E-mail': 'grace@example.org', Password: 'correct horse battery' });
+  await save(hands);
+  const grace = page.getByRole('row', { name: /Grace/ });
+  for (const button of ['Disable', 'Enable']) {
+    await grace.locator('.rowlink').click();
+    await press(hands, button, 'dialog');
+    await page.locator('dialog[open]').waitFor({ state: 'detached' });
+  }
+  await go(hands, '/ui/users/organizations');
+  await openTwice(hands, () => press(hands, 'New organization'));
+  await fill(hands, { Name: 'Acme' });
+  await save(hands);
+  await page.getByRole('row', { name: /Acme/ }).locator('.rowlink').click();
+  await fill(hands, { For: 'anvils' });
+  await save(hands);
+}
+
+async function settings(hands: Hands): Promise<void> {
+  const { page } = hands;
+  await go(hands, '/ui/settings?q=chat');
+  const open = () => page.getByRole('row').locator('.rowlink').first().click();
+  await openTwice(hands, open);
+  const name = await page.locator('dialog[open] h2').innerText();
+  await save(hands);
+  await page.getByRole('row', { name }).locator('.rowlink').click();
+  await pressed(hands, 'Back to the file or default', 'Kept; it is in force at once.', 'dialog');
+  await go(hands, '/ui/audit');
+  await page.getByText('Every row').click();
+  await pressChoices(hands);
+}
+
+async function plugins(hands: Hands): Promise<void> {
+  const { page } = hands;
+  await go(hands, '/ui/plugins/websearch');
+  await press(hands, 'Load again');
+  await page.locator('.notice').first().waitFor();
+  await press(hands, 'Switch off');
+  await press(hands, 'Switch on');
+  await page.getByRole('button', { name: 'Switch off' }).waitFor();
+}
+
+async function tryOut(hands: Hands): Promise<void> {
+  const { page } = hands;
+  await go(hands, '/ui/api?q=silences+preview');
+  await page.locator('.rowlink').first().click();
+  await pressChoices(hands);
+  await pressChoices(hands);
+  await page.getByRole('button', { name: 'JSON' }).click();
+  await fill(hands, { Body: '{"matchers": [{"name": "rule", "value": "x"}], "duration": "1h", "reason": "a test"}' }, 'main');
+  await press(hands, 'Send as Ada');
+  await page.getByText('200 OK').waitFor();
+  assert.match(await page.locator('.answer-body').innerText(), /"firing_now": \d/);
+  assert.match(
+    await page.locator('.copyable code').innerText(),
+    /^curl -X POST -H "Authorization: Bearer \$TOKEN" -H 'content-type: application\/json' --data '/,
+  );
+  const download = page.waitForEvent('download');
+  await press(hands, 'Save');
+  await (await download).cancel();
+  await press(hands, 'Copy');
+  await fill(hands, { Body: '{' }, 'main');
+  await press(hands, 'Send as Ada');
+  await page.getByText('400 Bad Request').waitFor();
+  await go(hands, '/ui/api/getApiV1ConsoleLive');
+  await press(hands, 'Send as Ada');
+  await page.locator('.answer-body').getByText('event: hello').waitFor();
+  await press(hands, 'Stop');
+  await page.getByRole('button', { name: 'Save' }).waitFor();
+}
+
+async function frame(hands: Hands): Promise<void> {
+  const { page } = hands;
+  await page.route('**/api/v1/alert-rules?*', (route) => route.fulfill({ status: 500, json: { error: 'internal', message: 'something broke' } }));
+  await page.goto(`${hands.url}/ui/rules`);
+  await page.getByRole('alert').getByText('something broke').waitFor();
+  await page.unroute('**/api/v1/alert-rules?*');
+  await press(hands, 'Try again');
+  await page.getByRole('row', { name: /always/ }).waitFor();
+  const hello = { status: 200, contentType: 'text/event-stream', body: `event: hello\ndata: ${JSON.stringify({ page: 'another' })}\n\n` };
+  await page.route('**/console/live', (route) => route.fulfill(hello));
+  await page.evaluate('location.reload()');
+  await page.route('**/console/live', (route) => route.fulfill({ ...hello, body: hello.body.replace('another', 'and another') }));
+  await page.getByText('svc was replaced by another version.').waitFor();
+  await page.unroute('**/console/live');
+  await press(hands, 'Load the page again');
+  await page.getByText('svc was replaced by another version.').waitFor({ state: 'detached' });
+  await page.getByRole('button', { name: 'Search or jump to' }).click();
+  await press(hands, 'Close', 'dialog');
+  await page.getByRole('button', { name: 'Light or dark' }).click();
+  await page.getByRole('button', { name: 'Light or dark' }).click();
+  await page.setViewportSize({ width: 360, height: 740 });
+  await page.getByRole('button', { name: 'Menu' }).click();
+  await page.getByRole('link', { name: 'Overview' }).click();
+  await page.setViewportSize({ width: 1280, height: 800 });
+}
+
+async function welcome(hands: Hands): Promise<void> {
+  const { page } = hands;
+  await hands.ask('PUT', '/system-settings/auth/registration', { value: true }).catch(() => undefined);
+  await page.getByLabel('your account').click();
+  await page.getByRole('button', { name: 'Sign out' }).click();
+  await press(hands, 'I forgot my password');
+  await press(hands, /Send the link/);
+  await press(hands, 'Back to signing in');
+  await page.getByLabel('E-mail').fill(account.email);
+  await page.getByLabel('Password').fill(account.password);
+  await press(hands, 'Sign in');
+  await page.getByRole('heading', { name: 'Overview' }).waitFor();
+}
+
+export const runSteps = { packs, users, settings, plugins, tryOut, frame, welcome };

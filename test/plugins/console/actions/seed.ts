@@ -1,0 +1,96 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+
+import Database from 'better-sqlite3';
+
+import { connect, openSweeper, sweepMs } from 'svc/tunnel';
+
+import { bareClock, bareIds, bareLog } from '../../../bench/tunnel-edges.ts';
+import type { ConsoleHouse } from '../console-house.ts';
+
+interface Seeding {
+  readonly house: ConsoleHouse;
+  readonly ask: <T = { id: number }>(method: string, path: string, body?: object) => Promise<T>;
+  readonly folder: string;
+  /** Refuses every message. */
+  readonly hook: string;
+}
+
+/** What has to have happened before some buttons are there at all. */
+export async function seed(seeding: Seeding): Promise<void> {
+  await claims(seeding);
+  await stranger(seeding);
+  await pack(seeding);
+  await changes(seeding);
+  const { ask, hook } = seeding;
+  await ask('POST', '/notification-channels', { name: 'refusing', channel_type: 'webhook', endpoint: hook, match_severity_min: 'info' });
+}
+
+/** Two machines that say they are a device and do not prove it, written into its table. */
+async function claims({ house, ask }: Seeding): Promise<void> {
+  const database = new Database(join(house.dataDir, 'svc.db'), { timeout: 10_000 });
+  const now = Date.now();
+  const { lastInsertRowid: device } = database
+    .prepare("INSERT INTO device_devices (machine_uuid, hostname, last_seen_at, created_at, updated_at) VALUES ('lost', 'lost', ?, ?, ?)")
+    .run(now, now, now);
+  for (const name of ['first', 'second']) {
+    const { id } = await ask('POST', '/edges', { name });
+    database
+      .prepare('INSERT INTO device_edges (edge_id, device_id, machine_uuid, rival_device_id, rival_since, reason) VALUES (?, NULL, ?, ?, ?, ?)')
+      .run(id, name, device, now, 'its machine is another one');
+  }
+  database.close();
+}
+
+/** An agent whose secret came from two machines. */
+async function stranger({ house, ask }: Seeding): Promise<void> {
+  const keys = await ask<{ access_key: string; secret_key: string }>('POST', '/edges', { name: 'cloned' });
+  const sweeper = openSweeper(bareClock, bareLog.fail);
+  const timer = setInterval(() => sweeper.tick(), sweepMs);
+  const come = (machine: string) =>
+    connect({
+      dial: { url: `${house.url.replace('http', 'ws')}/internal/tunnel`, timeoutMs: 10_000 },
+      handshake: {
+        ...{ sweeper, ids: bareIds, accessKey: keys.access_key, secretKey: keys.secret_key },
+        hello: { agent_id: machine, boot_id: machine, agent_version: '0.1.0', caps: [], purpose: 'serve' },
+      },
+      session: { log: bareLog, random: Math.random, handlers: { methods: new Map() } },
+    });
+  const { session } = await come('one');
+  await come('another').then(
+    ({ session: other }) => other.close(),
+    () => undefined,
+  );
+  session.close();
+  clearInterval(timer);
+}
+
+/** One that was installed in a first version and then in a second. */
+async function pack({ ask, folder }: Seeding): Promise<void> {
+  const root = join(folder, 'two-versions');
+  mkdirSync(join(root, 'skills/look'), { recursive: true });
+  writeFileSync(join(root, 'skills/look/SKILL.md'), '---\nname: look\ndescription: Looks.\n---\n\nLook.\n');
+  for (const version of ['1.0.0', '1.1.0']) {
+    const manifest = { id: 'two-versions', version, title: 'Two versions', description: 'Came twice.', kind: 'pack', engines: { host: '^1.0.0' } };
+    writeFileSync(join(root, 'plugin.json'), JSON.stringify(manifest));
+    await ask('POST', '/marketplace/install', { folder: root });
+  }
+}
+
+/** Two changes that wait for a signature. */
+async function changes({ ask }: Seeding): Promise<void> {
+  await ask('PUT', '/system-settings/agent/write_enabled', { value: true });
+  await ask('POST', '/agents/custom', {
+    name: 'changer',
+    description: 'Makes changes.',
+    when_to_use: 'When a change is to be made.',
+    permission_mode: 'mutating-with-confirm',
+  });
+  for (const reason of ['first', 'second']) {
+    const { id } = await ask<{ id: string }>('POST', '/chat/sessions', {});
+    const silence = JSON.stringify({ matchers: [{ name: 'rule', value: 'nothing' }], duration: '1h', reason });
+    await ask('POST', `/chat/sessions/${id}/messages`, { agent: 'changer', content: `call silence_create ${silence}` });
+  }
+  await pause(100);
+}

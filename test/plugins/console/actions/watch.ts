@@ -1,0 +1,145 @@
+import assert from 'node:assert/strict';
+import { setTimeout as pause } from 'node:timers/promises';
+
+import { closed, fill, go, type Hands, openTwice, press, pressChoices, pressed, save } from './hands.ts';
+
+async function overview(hands: Hands): Promise<void> {
+  const { page } = hands;
+  await go(hands, '/');
+  await press(hands, 'Make the line');
+  await press(hands, 'Copy');
+  await page
+    .getByText('Copied')
+    .or(page.getByRole('button', { name: 'Copy', exact: true }))
+    .first()
+    .waitFor();
+  await press(hands, 'Make a test incident');
+  await page.getByRole('link', { name: /Open incident \d+/ }).waitFor({ timeout: 60_000 });
+  await page.getByRole('button', { name: /^As a table: CPU of the busiest/ }).click();
+  await page.getByRole('region', { name: 'CPU of the busiest' }).waitFor();
+  await press(hands, 'Hide');
+  await page.getByText('First steps').waitFor({ state: 'detached' });
+  await page.reload();
+  await page.getByRole('heading', { name: 'Overview' }).waitFor();
+  assert.equal(await page.getByText('First steps').count(), 0, 'hidden is hidden');
+}
+
+async function incidents(hands: Hands): Promise<void> {
+  const { page } = hands;
+  await go(hands, '/ui/incidents');
+  await pressChoices(hands);
+  await go(hands, '/ui/incidents/1');
+  await pressed(hands, 'Acknowledge', 'Acknowledged.');
+  await openTwice(hands, () => press(hands, 'Note'));
+  await fill(hands, { Note: 'seen by a test' });
+  await pressed(hands, 'Add', 'seen by a test', 'dialog');
+  await openTwice(hands, () => press(hands, 'Silence'));
+  await pressChoices(hands, 'dialog');
+  await fill(hands, { Reason: 'a test looks at it' });
+  await pressed(hands, 'Silence', 'Silenced.', 'dialog');
+  await pressed(hands, 'End the silence', 'It is open again.');
+  await pressed(hands, 'Investigate', 'The investigation has begun.');
+  await page.getByRole('button', { name: 'Investigate again' }).waitFor({ timeout: 60_000 });
+  await press(hands, 'Investigate again');
+  await page.getByText('Looking for the cause…').or(page.getByText('The investigation has begun.')).first().waitFor();
+  await page.getByRole('button', { name: 'Send again' }).first().waitFor({ timeout: 60_000 });
+  await pressed(hands, 'Send again', 'It is tried again now.');
+  await pressed(hands, 'Resolve', 'Resolved.');
+}
+
+async function devices(hands: Hands): Promise<void> {
+  const { page } = hands;
+  await go(hands, '/ui/devices');
+  await pressChoices(hands);
+  await press(hands, 'Add a host');
+  await press(hands, 'Copy');
+  await go(hands, '/ui/devices/1');
+  await pressChoices(hands);
+  await openTwice(hands, () => press(hands, 'Edit'));
+  await fill(hands, { Name: 'renamed', Roles: 'db, web', Tags: 'place=here' });
+  await save(hands);
+  await page.getByRole('heading', { name: 'renamed' }).waitFor();
+  for (const chart of await page.getByRole('button', { name: /^As a table/ }).all()) {
+    await chart.click();
+  }
+  await go(hands, '/ui/devices/1/logs');
+  await pressChoices(hands);
+  await press(hands, 'Follow');
+  await press(hands, 'Stop following');
+  await press(hands, 'Wrap lines');
+  await go(hands, '/ui/devices/1/processes');
+  await pressChoices(hands);
+}
+
+/** Two machines that claim one device, and one that was turned away: written into the tables before svc began. */
+async function machines(hands: Hands): Promise<void> {
+  const { page } = hands;
+  await go(hands, '/ui/devices/agents');
+  await pressChoices(hands);
+  await go(hands, '/ui/devices/agents');
+  await pressed(hands, 'Let the next one in', 'The machine that connects next is this agent.');
+  await go(hands, '/ui/devices/1/agents');
+  await page.getByRole('button', { name: 'No, refuse it' }).or(page.locator('.claim .button:not(.button-primary)')).first().click();
+  await page.locator('.claim').nth(1).waitFor({ state: 'detached' });
+  await page.locator('.claim .button-primary').first().click();
+  await page.locator('.claim').first().waitFor({ state: 'detached' });
+}
+
+async function dashboards(hands: Hands): Promise<void> {
+  const { page } = hands;
+  await go(hands, '/ui/dashboards');
+  await openTwice(hands, () => press(hands, 'Import'));
+  await fill(hands, { 'Its JSON': '{' });
+  await pressed(hands, 'Import', /This is not JSON/, 'dialog');
+  const panel = { type: 'timeseries', title: 'One', gridPos: { x: 0, y: 0, w: 12, h: 8 }, targets: [{ expr: 'up', refId: 'A' }] };
+  await fill(hands, { 'Its JSON': JSON.stringify({ uid: 'brought', title: 'Brought', panels: [panel] }) });
+  await press(hands, 'Import', 'dialog');
+  await page.getByText('Brought').first().waitFor();
+  await go(hands, '/ui/dashboards');
+  await openTwice(hands, () => press(hands, 'New dashboard'));
+  await fill(hands, { 'Name in its address': 'tested', 'Title of its first panel': 'First', Query: 'svc_process_uptime_seconds' });
+  await press(hands, 'Save', 'dialog');
+  await page.getByRole('button', { name: 'Add a panel' }).waitFor();
+  await pressChoices(hands);
+  await openTwice(hands, () => press(hands, 'Add a panel'));
+  await fill(hands, { 'Title of the panel': 'Second', Query: 'svc_process_uptime_seconds' });
+  await save(hands);
+  await page.getByRole('heading', { name: 'Second' }).waitFor();
+  await page.getByRole('button', { name: /^As a table: Second/ }).click();
+  await openTwice(hands, () => press(hands, 'Edit Second'));
+  await fill(hands, { 'Columns of 24': '24' });
+  await save(hands);
+  await press(hands, 'Edit Second');
+  await pressed(hands, 'Remove the panel', 'The panel is gone.', 'dialog');
+  await closed(hands);
+  await press(hands, 'Remove');
+  await page.waitForURL(/\/ui\/dashboards$/);
+}
+
+async function queries(hands: Hands): Promise<void> {
+  const { page } = hands;
+  await go(hands, '/ui/explore?q=svc_process_uptime_seconds');
+  await press(hands, 'Run');
+  await pressChoices(hands);
+  await page
+    .getByRole('button', { name: /^As a table/ })
+    .first()
+    .click();
+  const now = Math.floor(Date.now() / 1000);
+  await go(hands, `/ui/explore?q=svc_process_uptime_seconds&at=${now - 600}-${now}`);
+  await press(hands, 'Up to now');
+  await go(hands, '/ui/logs');
+  await press(hands, 'Run');
+  await pressChoices(hands);
+  await press(hands, 'Follow');
+  await press(hands, 'Stop following');
+  await press(hands, 'Wrap lines');
+  await go(hands, '/ui/traces');
+  await press(hands, 'Run');
+  await pressChoices(hands);
+  await page.locator('.rowlink').first().click();
+  await page.locator('main li > button, main .span button').first().click();
+  await pause(50);
+}
+
+export const watchSteps = { overview, incidents, devices, machines, dashboards, queries };

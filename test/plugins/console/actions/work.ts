@@ -1,0 +1,137 @@
+import assert from 'node:assert/strict';
+
+import { closed, fill, go, type Hands, openTwice, press, pressChoices, pressed, save } from './hands.ts';
+
+async function rules(hands: Hands): Promise<void> {
+  const { page } = hands;
+  await go(hands, '/ui/rules');
+  await openTwice(hands, () => press(hands, 'Import…'));
+  await fill(hands, { 'A rule file, or a PrometheusRule object': 'groups: [{ name: g, rules: [{ alert: Brought, expr: up == 0 }] }]' });
+  await pressed(hands, 'Import…', '1 rule taken', 'dialog');
+  await page.keyboard.press('Escape');
+  await press(hands, 'New rule');
+  await press(hands, 'Cancel');
+  await press(hands, 'New rule');
+  await fill(hands, { Name: 'Made here', Scope: 'global', Conditions: '[{"expr": "vector(1) > 2"}]' }, 'main');
+  await pressed(hands, 'Look', 'It would not have fired.');
+  await press(hands, 'Save');
+  const row = page.getByRole('row', { name: /Made here/ });
+  await row.getByRole('button').click();
+  await row.getByRole('button', { name: /: Off$/ }).click();
+  await row.getByRole('button', { name: /: On$/ }).waitFor();
+  await row.getByRole('link').click();
+  await pressed(hands, 'Remove', 'The rule is gone.');
+}
+
+async function silences(hands: Hands): Promise<void> {
+  const { page } = hands;
+  await go(hands, '/ui/silences');
+  await pressChoices(hands);
+  await go(hands, '/ui/silences');
+  await openTwice(hands, () => press(hands, 'Silence…'));
+  await fill(hands, { 'Labels that must match': 'rule = made_by_a_test', Why: 'a test' });
+  await pressed(hands, 'What is silenced', /firing now/, 'dialog');
+  await press(hands, 'Silence…', 'dialog');
+  await closed(hands);
+  await page
+    .getByRole('row', { name: /made_by_a_test/ })
+    .getByRole('button', { name: 'End' })
+    .click();
+  await page.getByText('The silence has ended.').waitFor();
+}
+
+async function channels(hands: Hands): Promise<void> {
+  const { page } = hands;
+  await go(hands, '/ui/channels');
+  await openTwice(hands, () => press(hands, 'New channel'));
+  await fill(hands, { Name: 'near', Address: `${hands.url}/livez` });
+  await save(hands);
+  const row = page.getByRole('row', { name: /near/ });
+  await row.getByRole('button', { name: 'Test' }).click();
+  await page
+    .locator('.notice')
+    .getByText(/^The test message/)
+    .waitFor();
+  await page.locator('.notice').getByRole('button', { name: 'Dismiss' }).first().click();
+  await page
+    .getByRole('row', { name: /failed/ })
+    .getByRole('button', { name: 'Send again' })
+    .first()
+    .click();
+  await row.locator('.rowlink').click();
+  await fill(hands, { Name: 'nearer' });
+  await save(hands);
+  await page
+    .getByRole('row', { name: /nearer/ })
+    .locator('.rowlink')
+    .click();
+  await pressed(hands, 'Remove', 'The channel is gone.', 'dialog');
+}
+
+const change = (reason: string): string => `call silence_create ${JSON.stringify({ matchers: [{ name: 'rule', value: 'nothing' }], duration: '1h', reason })}`;
+
+async function chat(hands: Hands): Promise<void> {
+  const { page } = hands;
+  await go(hands, '/ui/chat');
+  await press(hands, 'New conversation');
+  await page.getByLabel('Message').fill('what could you call?');
+  await press(hands, 'Send');
+  await page.getByText('I am a scripted model.').first().waitFor();
+  await page.getByLabel('Message').fill(`@changer ${change('stopped')}`);
+  await press(hands, 'Send');
+  await page.getByText('This waits for a signature.').waitFor();
+  await press(hands, 'Stop');
+  await page.getByRole('button', { name: 'Send' }).waitFor();
+}
+
+async function approvals(hands: Hands): Promise<void> {
+  const { page } = hands;
+  await go(hands, '/ui/approvals');
+  await pressChoices(hands);
+  for (const [button, said] of [
+    ['Deny', 'Denied.'],
+    ['Sign', 'Signed.'],
+  ] as const) {
+    await go(hands, '/ui/approvals');
+    await page.locator('.rowlink').first().click();
+    await page.getByLabel('Comment, or the reason of a denial').fill('a test has read it');
+    await pressed(hands, button, said);
+    assert.equal(await page.getByRole('alert').count(), 0);
+  }
+}
+
+async function agents(hands: Hands): Promise<void> {
+  const { page } = hands;
+  await go(hands, '/ui/agents');
+  await page.locator('main form input').first().fill('why is the disk full?');
+  await page.locator('main form button').click();
+  await page.locator('main [role="status"] a').first().waitFor();
+  await go(hands, '/ui/agents/skills/alert_list');
+  await page.locator('main form button').click();
+  await page.locator('main pre.code').nth(1).waitFor();
+}
+
+async function knowledge(hands: Hands): Promise<void> {
+  const { page } = hands;
+  await go(hands, '/ui/knowledge');
+  await pressed(hands, 'Bring in the playbooks', 'The playbooks that came with svc are in place.');
+  await page.locator('input[type="file"]').setInputFiles({ name: 'brought.md', mimeType: 'text/markdown', buffer: Buffer.from('# Brought\n\nby hand\n') });
+  await page.getByText('brought.md is in.').waitFor();
+  await page.locator('.rowlink[aria-pressed="false"]').first().click();
+  await go(hands, '/ui/knowledge');
+  await openTwice(hands, () => press(hands, 'New document'));
+  await fill(hands, { 'Path, such as runbooks/mail.md': 'runbooks/made.md', 'Text, in Markdown': '# Made here\n\nFirst.' });
+  await save(hands);
+  await go(hands, '/ui/knowledge?read=runbooks/made.md');
+  await press(hands, 'Edit');
+  await press(hands, 'Cancel');
+  await press(hands, 'Edit');
+  await fill(hands, { 'Text, in Markdown': '# Made here\n\nSecond.' }, 'main');
+  await pressed(hands, 'Save', 'Second.');
+  await pressed(hands, 'Remove', 'The document is gone.');
+  await go(hands, '/ui/knowledge?read=vault/hosts/disk-full.md');
+  await press(hands, 'Make it ours…');
+  await pressed(hands, 'Save', /version 2/);
+}
+
+export const workSteps = { rules, silences, channels, chat, approvals, agents, knowledge };

@@ -1,0 +1,131 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+
+import { startWholeHouse } from '../../whole-house.ts';
+import { assertClean, openBrowser, openView, signIn } from './browser.ts';
+
+const password = 'correct horse';
+const soon = { timeout: 2_000 };
+
+test(
+  'under an open page a token expires, a role loses a right, plugins are loaded anew and go, a session ends: each is said or goes unnoticed',
+  {
+    timeout: 180_000,
+  },
+  async (t) => {
+    const browser = await openBrowser(t);
+    if (!browser) {
+      return;
+    }
+    const dataDir = mkdtempSync(join(tmpdir(), 'svc-console-'));
+    const house = await startWholeHouse({ dataDir });
+    t.after(async () => {
+      await house.end();
+      rmSync(dataDir, { recursive: true, force: true });
+    });
+    const send = async <T = { id: number }>(method: string, path: string, body: object = {}): Promise<T> => {
+      const answer = await house.fetch(`/api/v1${path}`, { method, headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) });
+      const text = await answer.text();
+      assert.ok(answer.ok, `${path} ${text}`);
+      return (text === '' ? {} : JSON.parse(text)) as T;
+    };
+    const role = { name: 'watch', description: 'keeps watch', grants: ['alert:write', 'channel:*'] };
+    await send('POST', '/roles', role);
+    await send('POST', '/users', { email: 'root@example.org', display_name: 'Root', password, role: 'admin' });
+    await send('POST', '/users', { email: 'ada@example.org', display_name: 'Ada', password, role: role.name });
+    const view = await openView(browser, house.url);
+    const { page } = view;
+    await signIn(view, house.url, 'ada@example.org', password);
+    await page.evaluate('globalThis.sameDocument = true');
+
+    await t.test('an access token that has expired is renewed, and nobody is told', async () => {
+      let refusals = 0;
+      await page.route('**/api/v1/alerts/silences*', async (route) => {
+        refusals += 1;
+        await (refusals === 1 ? route.fulfill({ status: 401, json: { error: 'unauthorized', message: 'the access token has expired' } }) : route.continue());
+      });
+      const renewed = page.waitForResponse(/auth\/refresh/);
+      await page.getByRole('link', { name: 'Silences' }).click();
+      await page.getByText('Nothing is silenced.').or(page.locator('main .empty')).first().waitFor();
+      assert.equal((await renewed).status(), 200);
+      await page.unroute('**/api/v1/alerts/silences*');
+      view.forgive(/401/);
+      await assertClean(view, 'with another token');
+    });
+
+    await t.test('a right that a role loses takes its buttons away, and what is asked all the same is refused in words', async () => {
+      await page.getByRole('link', { name: 'Rules', exact: true }).click();
+      const add = page.getByRole('button', { name: 'New rule' });
+      await add.waitFor();
+      await send('PATCH', `/roles/${role.name}`, { grants: ['channel:*'] });
+      await add.waitFor({ state: 'detached', ...soon });
+      await page.goto(`${house.url}/ui/audit`);
+      await page.getByText('Your role may not see this.').waitFor();
+      view.forgive(/403/);
+      await assertClean(view, 'refused');
+      await page.evaluate('globalThis.sameDocument = true');
+    });
+
+    await t.test('a plugin that is loaded anew leaves what is shown where it is', async () => {
+      await page.getByRole('link', { name: 'Channels' }).click();
+      await page.getByRole('button', { name: 'New channel' }).click();
+      await page.getByRole('dialog').waitFor();
+      await page.keyboard.press('Escape');
+      await send('POST', '/notification-channels', {
+        name: 'far',
+        channel_type: 'webhook',
+        endpoint: 'https://192.0.2.1/hook',
+        match_severity_min: 'critical',
+      });
+      await page.reload();
+      await page.getByRole('row', { name: /far/ }).waitFor();
+      await page.evaluate('globalThis.sameDocument = true');
+      await send('POST', '/plugins/notify/reload');
+      await send('POST', '/plugins/console/reload');
+      await send('POST', '/notification-channels', {
+        name: 'near',
+        channel_type: 'webhook',
+        endpoint: 'https://192.0.2.1/hook',
+        match_severity_min: 'critical',
+      });
+      await page.getByRole('row', { name: /near/ }).waitFor({ timeout: 15_000 });
+      await page.getByText('svc does not answer since').waitFor({ state: 'detached' });
+      view.forgive(/50\d|404|ERR_/);
+      await assertClean(view, 'after two plugins were loaded anew');
+    });
+
+    await t.test('a page whose plugin is away says so, keeps what it shows, and goes on by itself', async () => {
+      await send('POST', '/plugins/notify/disable');
+      const said = page.getByRole('alert').getByText(/comes from the plugin notify, which does not serve now/);
+      await said.waitFor(soon);
+      await page.getByRole('row', { name: /near/ }).waitFor();
+      view.forgive(/50\d|404/);
+      await assertClean(view, 'without its plugin');
+      await send('POST', '/plugins/notify/enable');
+      await said.waitFor({ state: 'detached', timeout: 5_000 });
+      await page.getByRole('row', { name: /near/ }).waitFor();
+      assert.equal(await page.evaluate('globalThis.sameDocument'), true, 'without a reload');
+      view.forgive(/50\d|404/);
+      await assertClean(view, 'with its plugin again');
+    });
+
+    await t.test('a session that was ended says so, and signing in leads back to the page that was open', async () => {
+      const { items } = await (await house.fetch('/api/v1/sessions?limit=50')).json().then((all) => all as { items: { id: string; user_email?: string }[] });
+      for (const { id } of items) {
+        await house.fetch(`/api/v1/sessions/${id}`, { method: 'DELETE' });
+      }
+      await page.getByText('You were signed out.').waitFor({ timeout: 10_000 });
+      view.forgive(/401/);
+      await assertClean(view, 'signed out');
+      await page.getByLabel('E-mail').fill('ada@example.org');
+      await page.getByLabel('Password').fill(password);
+      await page.getByRole('button', { name: 'Sign in' }).click();
+      await page.getByRole('row', { name: /near/ }).waitFor();
+      assert.equal(new URL(page.url()).pathname, '/ui/channels');
+      await assertClean(view, 'signed in again');
+    });
+  },
+);

@@ -1,0 +1,58 @@
+import type { Page } from 'playwright-core';
+
+/** Reports every button that is seen, and every one that is pressed, by the page it stands on and by what it says. */
+const watch = `(() => {
+  const said = new Set();
+  const tell = (kind, button) => {
+    if (!button || button.matches('.rowlink, .log-line > button, .span-row, [role="option"]')) {
+      return;
+    }
+    const frame = button.closest('.bar, .notices, nav.side');
+    const own = (button.getAttribute('aria-label') ?? button.innerText).replaceAll(/\\s+/g, ' ').trim();
+    const page = frame ? 'frame' : location.pathname.split('/')[2] ?? (document.querySelector('.welcome') ? 'welcome' : 'overview');
+    const key = kind + ' ' + page + ': ' + own;
+    if (own !== '' && !said.has(key)) {
+      said.add(key);
+      globalThis.tellButton(kind, page + ': ' + own);
+    }
+  };
+  const look = () => document.querySelectorAll('button').forEach((button) => button.checkVisibility() && !button.disabled && tell('seen', button));
+  let waits = false;
+  new MutationObserver(() => {
+    if (!waits) {
+      waits = true;
+      setTimeout(() => { waits = false; look(); }, 30);
+    }
+  }).observe(document, { subtree: true, childList: true, attributes: true, attributeFilter: ['disabled', 'aria-label'] });
+  addEventListener('click', ({ target }) => tell('pressed', target.closest('button')), true);
+})()`;
+
+/** What buttons of the console say that is told from data: each is one button, whatever it is about. */
+const oneOfMany: readonly (readonly [RegExp, string])[] = [
+  [/: As a table: .*/, ': As a table'],
+  [/: .*: (On|Off)$/, ': $1'],
+  [/^(dashboards): Edit .*(?<!the panel)$/, '$1: Edit one panel'],
+  [/^(frame): \S{1,2}, your account$/, '$1: your account'],
+  [/^(agents): [a-z]+_\w+$/, '$1: run a skill'],
+  [/^(packs): Back to .*/, '$1: Back to a version'],
+  [/^(frame): Search or jump.*/, '$1: Search or jump'],
+];
+
+/** A switch is one button in two states. */
+const told = (key: string): string => oneOfMany.reduce((text, [pattern, to]) => text.replace(pattern, to), key);
+
+export class Presses {
+  readonly seen = new Set<string>();
+  readonly pressed = new Set<string>();
+
+  /** Before the page is opened. */
+  async follow(page: Page): Promise<void> {
+    await page.exposeFunction('tellButton', (kind: 'seen' | 'pressed', key: string) => void this[kind].add(told(key)));
+    await page.addInitScript(watch);
+  }
+
+  /** Buttons that stood on a page and that nobody pressed. */
+  left(): readonly string[] {
+    return [...this.seen].filter((key) => !this.pressed.has(key)).toSorted();
+  }
+}
