@@ -48,7 +48,7 @@ export interface Me {
 
 /** Whether the reader may do something, so that no button is offered that would be refused; unknown counts as no. */
 export function useMay(): (action: string) => boolean {
-  const { value } = useData<Me>('/me', { kinds: ['users', 'roles'] });
+  const { value } = useData<Me>('/me', { kinds: ['users', 'roles', 'sessions'] });
   const held = value?.grants ?? [];
   return (action) => held.includes('*') || held.includes(action) || held.includes(`${action.split(':')[0]!}:*`);
 }
