@@ -96,7 +96,7 @@ async function picture(browser: Browser, { url, email, password }: Demo, { size,
 async function startDemo(): Promise<{ readonly demo: Demo; readonly end: () => Promise<void> }> {
   const child: ChildProcess = spawn(process.execPath, [join(root, 'bin/svc'), 'demo', '--port', '0', '--hosts', '16', '--fault-after', '10'], {
     cwd: root,
-    stdio: ['ignore', 'pipe', 'inherit'],
+    stdio: ['ignore', 'inherit', 'pipe'],
   });
   const end = async (): Promise<void> => {
     const gone = once(child, 'exit');
@@ -105,9 +105,13 @@ async function startDemo(): Promise<{ readonly demo: Demo; readonly end: () => P
   };
   let url = '';
   let signIn: readonly string[] = [];
-  for await (const line of createInterface({ input: child.stdout! })) {
+  for await (const line of createInterface({ input: child.stderr! })) {
     url = /serves at (\S+)/.exec(line)?.[1] ?? url;
     signIn = /Sign in as (\S+) with (\S+)/.exec(line)?.slice(1) ?? signIn;
+    if (line.includes('The story breaks off')) {
+      await end();
+      throw new Error(line);
+    }
     if (line.includes('Look at it')) {
       return { demo: { url, email: signIn[0]!, password: signIn[1]! }, end };
     }

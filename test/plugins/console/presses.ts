@@ -4,7 +4,7 @@ import type { Page } from 'playwright-core';
 const watch = `(() => {
   const said = new Set();
   const tell = (kind, button) => {
-    if (!button || button.matches('.rowlink, .log-line > button, .span-row, [role="option"]')) {
+    if (!button || button.matches('.rowlink, .log-line > button, .waterfall button, [role="option"]')) {
       return;
     }
     const frame = button.closest('.bar, .notices, nav.side');
@@ -29,6 +29,8 @@ const watch = `(() => {
 
 /** What buttons of the console say that is told from data: each is one button, whatever it is about. */
 const oneOfMany: readonly (readonly [RegExp, string])[] = [
+  [/^[a-z]+: (Close|Copy|Copied|Try again|Show more)$/, 'any: $1'],
+  [/: Copied$/, ': Copy'],
   [/: As a table: .*/, ': As a table'],
   [/: .*: (On|Off)$/, ': $1'],
   [/^(dashboards): Edit .*(?<!the panel)$/, '$1: Edit one panel'],

@@ -1,13 +1,18 @@
 import assert from 'node:assert/strict';
 
+import { fileURLToPath } from 'node:url';
+
 import { account } from '../console-house.ts';
 import { fill, go, type Hands, openTwice, press, pressChoices, pressed, save } from './hands.ts';
+
+/** The packs that come with svc, by another name. */
+const shipped = fileURLToPath(new URL('../../../../marketplace', import.meta.url));
 
 async function packs(hands: Hands): Promise<void> {
   const { page } = hands;
   await go(hands, '/ui/packs/registries');
   await openTwice(hands, () => press(hands, 'Add a registry'));
-  await fill(hands, { Name: 'away', 'Address of its index, or a folder of this machine': '/nowhere/at/all' });
+  await fill(hands, { Name: 'away', 'Address of its index, or a folder of this machine': shipped });
   await save(hands);
   const row = page.getByRole('row', { name: /away/ });
   await row.getByRole('button', { name: 'Refresh' }).click();
@@ -52,7 +57,7 @@ async function users(hands: Hands): Promise<void> {
 
 async function settings(hands: Hands): Promise<void> {
   const { page } = hands;
-  await go(hands, '/ui/settings?q=chat');
+  await go(hands, '/ui/settings?q=write_enabled');
   const open = () => page.getByRole('row').locator('.rowlink').first().click();
   await openTwice(hands, open);
   const name = await page.locator('dialog[open] h2').innerText();
@@ -61,6 +66,10 @@ async function settings(hands: Hands): Promise<void> {
   await pressed(hands, 'Back to the file or default', 'Kept; it is in force at once.', 'dialog');
   await go(hands, '/ui/audit');
   await page.getByText('Every row').click();
+  const more = page.getByRole('button', { name: 'Show more' });
+  if (await more.isVisible()) {
+    await more.click();
+  }
   await pressChoices(hands);
 }
 

@@ -1,13 +1,12 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as pause } from 'node:timers/promises';
 
 import Database from 'better-sqlite3';
 
 import { connect, openSweeper, sweepMs } from 'svc/tunnel';
 
 import { bareClock, bareIds, bareLog } from '../../../bench/tunnel-edges.ts';
-import type { ConsoleHouse } from '../console-house.ts';
+import { account, type ConsoleHouse } from '../console-house.ts';
 
 interface Seeding {
   readonly house: ConsoleHouse;
@@ -78,8 +77,8 @@ async function pack({ ask, folder }: Seeding): Promise<void> {
   }
 }
 
-/** Two changes that wait for a signature. */
-async function changes({ ask }: Seeding): Promise<void> {
+/** Two changes that wait for a signature, and one in a conversation of the person whose page it is. */
+async function changes({ house, ask }: Seeding): Promise<void> {
   await ask('PUT', '/system-settings/agent/write_enabled', { value: true });
   await ask('POST', '/agents/custom', {
     name: 'changer',
@@ -87,10 +86,15 @@ async function changes({ ask }: Seeding): Promise<void> {
     when_to_use: 'When a change is to be made.',
     permission_mode: 'mutating-with-confirm',
   });
-  for (const reason of ['first', 'second']) {
-    const { id } = await ask<{ id: string }>('POST', '/chat/sessions', {});
-    const silence = JSON.stringify({ matchers: [{ name: 'rule', value: 'nothing' }], duration: '1h', reason });
-    await ask('POST', `/chat/sessions/${id}/messages`, { agent: 'changer', content: `call silence_create ${silence}` });
+  const { access_token: own } = await ask<{ access_token: string }>('POST', '/auth/login', account);
+  const json = { 'content-type': 'application/json' };
+  for (const headers of [json, json, { ...json, authorization: `Bearer ${own}` }]) {
+    const send = async <T>(path: string, body: object): Promise<T> => {
+      const answer = await house.fetch(`/api/v1${path}`, { method: 'POST', headers, body: JSON.stringify(body) });
+      return (await answer.json()) as T;
+    };
+    const { id } = await send<{ id: string }>('/chat/sessions', {});
+    const silence = JSON.stringify({ matchers: [{ name: 'rule', value: 'nothing' }], duration: '1h', reason: 'asked by a test' });
+    await send(`/chat/sessions/${id}/messages`, { agent: 'changer', content: `call silence_create ${silence}` });
   }
-  await pause(100);
 }

@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { setTimeout as pause } from 'node:timers/promises';
 
 import { closed, fill, go, type Hands, openTwice, press, pressChoices, pressed, save } from './hands.ts';
 
@@ -78,10 +77,13 @@ async function machines(hands: Hands): Promise<void> {
   await pressChoices(hands);
   await go(hands, '/ui/devices/agents');
   await pressed(hands, 'Let the next one in', 'The machine that connects next is this agent.');
-  await go(hands, '/ui/devices/1/agents');
-  await page.getByRole('button', { name: 'No, refuse it' }).or(page.locator('.claim .button:not(.button-primary)')).first().click();
+  await go(hands, '/ui/devices?q=lost');
+  await page.getByRole('link', { name: /lost/ }).click();
+  await page.getByRole('link', { name: 'Agents', exact: true }).last().click();
+  await page.locator('.claim').nth(1).waitFor();
+  await press(hands, 'It is not');
   await page.locator('.claim').nth(1).waitFor({ state: 'detached' });
-  await page.locator('.claim .button-primary').first().click();
+  await press(hands, 'It is this device');
   await page.locator('.claim').first().waitFor({ state: 'detached' });
 }
 
@@ -138,8 +140,8 @@ async function queries(hands: Hands): Promise<void> {
   await press(hands, 'Run');
   await pressChoices(hands);
   await page.locator('.rowlink').first().click();
-  await page.locator('main li > button, main .span button').first().click();
-  await pause(50);
+  await page.locator('.waterfall button').first().click();
+  await page.locator('.span-more').waitFor();
 }
 
 export const watchSteps = { overview, incidents, devices, machines, dashboards, queries };

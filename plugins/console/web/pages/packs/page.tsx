@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks';
 import { api } from '../../frame/api.ts';
 import { useMay } from '../../frame/additions.ts';
 import { useData, useList } from '../../frame/data.ts';
-import { address, usePlace, useParam } from '../../frame/location.ts';
+import { address, goTo, useParam, usePlace } from '../../frame/location.ts';
 import { say, words } from '../../frame/words.ts';
 import { attempt } from '../../kit/dialog.tsx';
 import { Button, Empty, Fields, Head, Refused, Section, Skeleton, Tabs } from '../../kit/parts.tsx';
@@ -197,7 +197,7 @@ function One({ id }: { readonly id: string }) {
           <Button onClick={() => ask(() => api.post(`${path}/rollback`))}>{say(text.rollback, { version: value.version_before })}</Button>
         )}
         {may('marketplace:uninstall') && (
-          <Button kind="danger" onClick={() => ask(() => api.delete(path))}>
+          <Button kind="danger" onClick={() => void attempt(() => api.delete(path), text.done).then((done) => done && goTo(address(['packs'])))}>
             {text.uninstall}
           </Button>
         )}
