@@ -41,9 +41,9 @@ export function contains({ base, bits }: Network, address: Address): boolean {
   return rest === 0 || (base[whole]! ^ address[whole]!) >> (8 - rest) === 0;
 }
 
-/** Where a translating address really leads: the IPv4 address inside NAT64, 6to4 and the old compatible form. */
+/** Where a translating address really leads: the IPv4 address inside NAT64, 6to4, SIIT and the old compatible form. */
 export function inner(address: Address): Address {
-  if (contains(nat64, address) || (contains(compatible, address) && !address.subarray(0, 15).every((byte) => byte === 0))) {
+  if (contains(nat64, address) || contains(translated, address) || (contains(compatible, address) && !address.subarray(0, 15).every((byte) => byte === 0))) {
     return mapped([...address.subarray(12)]);
   }
   return contains(sixToFour, address) ? mapped([...address.subarray(2, 6)]) : address;
@@ -76,5 +76,6 @@ function fromIPv6(text: string): Address {
 const hexPair = (high: string, low: string): string => ((Number(high) << 8) | Number(low)).toString(16);
 
 const nat64 = network('64:ff9b::/96');
+const translated = network('::ffff:0:0:0/96');
 const sixToFour = network('2002::/16');
 const compatible = network('::/96');

@@ -10,7 +10,7 @@ const all = (kind: string, ...networks: readonly string[]): Kinds => networks.ma
 
 /** Never, whatever is listed: they hand out the machine's own credentials, or are no single host. */
 const never: Kinds = [
-  ...all('a cloud metadata address', '169.254.169.254', '169.254.170.0/23', 'fd00:ec2::/32', '100.100.100.200'),
+  ...all('a cloud metadata address', '169.254.169.254', '169.254.170.0/23', 'fd00:ec2::/32', '100.100.100.200', '168.63.129.16'),
   ...all('the unspecified address', '0.0.0.0/8', '::'),
   ...all('a multicast address', '224.0.0.0/4', 'ff00::/8'),
   ...all('the broadcast address', '255.255.255.255'),

@@ -16,7 +16,7 @@ export type Viewer = { readonly scope: DeviceScope; readonly userId: string } | 
 
 export const viewerBy =
   (seenBy: SeenBy) =>
-  async (principal: Principal): Promise<Viewer> => {
+  async (principal: Pick<Principal, 'id' | 'selectors'>): Promise<Viewer> => {
     const scope = await seenBy(principal);
     return scope && { scope, userId: principal.id };
   };

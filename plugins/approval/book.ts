@@ -3,9 +3,9 @@ import { createHash } from 'node:crypto';
 import { type Clock, type Handle, type Ids, type Principal, SvcError, type Tables } from 'svc/sdk';
 
 import type { CallOrigin, GateContract } from '../gate/contract.ts';
-import type { DirectoryContract } from '../iam/contract.ts';
+import type { DirectoryContract, Person } from '../iam/contract.ts';
 import type { PersonaDirectory } from '../persona/contract.ts';
-import { ApprovalStore } from './approval-store.ts';
+import { ApprovalStore, type Viewer } from './approval-store.ts';
 import type { Approval, ApprovalAsk, ApprovalBook, ApprovalOwner } from './contract.ts';
 import { open, required } from './decisions.ts';
 import { approvalOf } from './shown.ts';
@@ -18,6 +18,7 @@ export interface BookParts {
   readonly directory: Pick<DirectoryContract, 'live'>;
   readonly personas: Handle<Pick<PersonaDirectory, 'find'>>;
   readonly signers: Signers;
+  readonly viewerOf: (person: Pick<Principal, 'id' | 'selectors'>) => Promise<Viewer>;
   readonly clock: Clock;
   readonly ids: Pick<Ids, 'uuid'>;
   /** Names this start of svc. */
@@ -115,7 +116,17 @@ export class Book implements ApprovalBook {
 
   async objection(id: string, userId: number): Promise<string | undefined> {
     const person = this.#parts.directory.live(userId);
-    return person?.status === 'active' ? this.#parts.signers.objection(person, await required(this.#read, id, undefined)) : 'this account is not active';
+    if (person?.status !== 'active') {
+      return 'this account is not active';
+    }
+    const row = await required(this.#read, id, undefined);
+    return (
+      this.#parts.signers.objection(person, row) ?? ((await this.#isShownTo(person, row)) ? undefined : 'this account does not see the device it is about')
+    );
+  }
+
+  async #isShownTo({ id, selectors }: Person, row: RequestRow): Promise<boolean> {
+    return (await this.#read.find(row.id, await this.#parts.viewerOf({ id: String(id), ...(selectors && { selectors }) }))) !== undefined;
   }
 
   /** Leaves alone what is decided otherwise, or has begun. */
@@ -129,10 +140,12 @@ export class Book implements ApprovalBook {
 
   /** Why policy does not allow now what was signed then: of who signed, of who asked, of the persona. */
   async #objection(row: RequestRow): Promise<string | undefined> {
-    const { signers, gate, personas } = this.#parts;
-    const counting = (await this.#read.signaturesOf(row.id)).filter(({ decision, user_id: id }) => decision === 'approved' && signers.stillCounts(id, row));
-    if (counting.length < row.signatures) {
-      return `${row.signatures - counting.length} of its ${row.signatures} signatures no longer counts: the account or its role has changed; ask for the change again`;
+    const { gate, personas } = this.#parts;
+    const signed = (await this.#read.signaturesOf(row.id)).filter(({ decision }) => decision === 'approved');
+    const objections = await Promise.all(signed.map(({ user_id: id }) => this.objection(row.id, id)));
+    const missing = row.signatures - objections.filter((objection) => objection === undefined).length;
+    if (missing > 0) {
+      return `${missing} of its ${row.signatures} signatures no longer counts: the account or its role has changed; ask for the change again`;
     }
     if (row.persona !== null && !personas.available) {
       throw new SvcError('unavailable', `the room of personas is away, so ${row.persona} cannot be checked; approval ${row.id} stays approved`);

@@ -48,12 +48,6 @@ export class Signers {
       ? 'who asked for a dangerous change does not sign it here; two others do'
       : undefined;
   }
-
-  /** Of a signature given earlier: whether it still counts. */
-  stillCounts(userId: number, row: RequestRow): boolean {
-    const person = this.#parts.directory.live(userId);
-    return person?.status === 'active' && this.objection(person, row) === undefined;
-  }
 }
 
 /** Who reads what a change would do: who asked for it, who could sign it, administrators and those who look after others' doings. */

@@ -48,6 +48,7 @@ export const edgeRoutes = (edges: Edges): readonly RouteDeclaration[] => [
     method: 'DELETE',
     path: `${path}/{id}`,
     access: 'edge:delete',
+    devices: 'narrowed',
     summary: 'Delete an edge: its keys are dead and its tunnel is closed at once; its device stays',
     params: EdgeId,
     errors: ['not_found', 'conflict'],
@@ -61,6 +62,7 @@ export const identityRoutes = (secrets: EdgeSecrets, conflicts: Conflicts): read
     method: 'POST',
     path: `${path}/{id}/rotate-secret`,
     access: 'edge:rotate',
+    devices: 'narrowed',
     summary: 'Give an edge another secret key, which is shown this once',
     description:
       'An edge that is online is offered the new secret over its tunnel, as often as it takes, proves it on a second connection, and then the old one dies, after 24h in any case. Otherwise, and with "immediate", the old one dies at once, or at the end of the grace. Ends a conflict, too.',
@@ -76,6 +78,7 @@ export const identityRoutes = (secrets: EdgeSecrets, conflicts: Conflicts): read
     method: 'POST',
     path: `${path}/{id}/resolve`,
     access: 'edge:resolve',
+    devices: 'narrowed',
     summary: 'End a conflict: two machines used the keys of one edge, and both were refused; or let in a machine that lost the key of the edge',
     params: EdgeId,
     body: ResolveRequest,

@@ -7,7 +7,7 @@ import type { DeviceDirectory } from '../device/contract.ts';
 import type { CloneDetector } from './connection/clone-detector.ts';
 import type { EdgeSecrets } from './connection/edge-secrets.ts';
 import type { Presence } from './connection/presence.ts';
-import { type EdgeFilter, edgeStore, found, foundFor } from './edge-store.ts';
+import { type EdgeFilter, edgeStore, foundFor } from './edge-store.ts';
 import type { EdgeTable } from './edge-table.ts';
 import type { EdgeEvents } from './events.ts';
 import { type EdgeRecord, statusOf } from './record.ts';
@@ -92,10 +92,11 @@ export class Edges {
     return { row, secretKey: await edgeSecrets.issue(tx, row.id, 1) };
   }
 
-  async remove(by: Pick<Call, 'note' | 'requireMatch'>, id: number): Promise<void> {
-    const { edgeTable, tables, presence, clones, view, devices, events, inBackground } = this.#parts;
+  async remove(by: Pick<Call, 'principal' | 'note' | 'requireMatch'>, id: number): Promise<void> {
+    const { edgeTable, tables, presence, clones, view, devices, scopes, events, inBackground } = this.#parts;
+    const seen = await scopeOf(scopes, by.principal);
     await tables.write(async (tx) => {
-      const before = view.of(await found(id, tx));
+      const before = view.of(await foundFor(seen, id, tx));
       by.requireMatch(before);
       await edgeStore(tx).remove(id);
       by.note({ before });

@@ -61,7 +61,7 @@ export class ApprovalTalk {
     const rows: NewJob[] = [];
     for (const app of await apps.enabled()) {
       for (const { sender, user_id: user } of await people.linkedTo(app.id)) {
-        if ((origin?.app_id === app.id && asker === sender) || (await book.get().objection(approval.id, user)) !== undefined) {
+        if ((origin?.app_id === app.id && asker === sender) || !(await this.#isFor(approval.id, user))) {
           continue;
         }
         const telling: ApprovalTelling = { what: 'approval', approval: approval.id, sender };
@@ -82,15 +82,23 @@ export class ApprovalTalk {
     }
   }
 
-  /** Nothing is told of what was decided meanwhile. */
+  /** Nothing is told of what was decided meanwhile, nor to who may not sign it any more. */
   async tell(app: AppRow, job: JobRow, { approval, sender }: ApprovalTelling): Promise<'done' | 'ignored'> {
-    const platform = this.#parts.apps.platform(app.provider);
-    const card = platform === undefined ? undefined : await this.card(app, approval);
+    const { apps, people, book } = this.#parts;
+    const platform = apps.platform(app.provider);
+    const signer = (await people.linkedTo(app.id)).find((link) => link.sender === sender);
+    const isTold = book.available && signer !== undefined && (await this.#isFor(approval, signer.user_id));
+    const card = platform === undefined || !isTold ? undefined : await this.card(app, approval);
     if (card === undefined) {
       return 'ignored';
     }
     await this.#parts.mouth.answer(app, job, platform!.personTarget(sender), card);
     return 'done';
+  }
+
+  /** Whether their signature would count: they may sign, and see the device it is about. */
+  async #isFor(approval: string, user: number): Promise<boolean> {
+    return (await this.#parts.book.get().objection(approval, user)) === undefined;
   }
 
   /** What will run, in the words in which it will run, with buttons that are good for exactly that; undefined once it is decided. */

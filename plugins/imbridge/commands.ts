@@ -1,5 +1,5 @@
 import { type Clock, type Handle, isSvcError, SvcError, timestamp } from 'svc/sdk';
-import { parseDuration } from 'svc/query';
+import { parseDuration, type SeenBy } from 'svc/query';
 
 import type { IncidentDeeds, Incidents, IncidentView } from '../alert/contract.ts';
 import type { ApprovalDecisions } from '../approval/contract.ts';
@@ -17,6 +17,7 @@ export interface CommandParts {
   readonly actions: Actions;
   readonly clock: Clock;
   readonly incidents: Handle<Incidents>;
+  readonly seenBy: SeenBy;
   readonly deeds: Handle<IncidentDeeds>;
   readonly decisions: Handle<ApprovalDecisions>;
   /** A new session for the thread; what was said is behind. */
@@ -148,7 +149,8 @@ export class Commands {
       return words.noAlerts;
     }
     this.#parts.rights.demand(sender.principal, request!);
-    const found = await this.#parts.incidents.get().list({ status: ['open', 'acknowledged', 'silenced'], limit: 200 }, undefined);
+    const seen = await this.#parts.seenBy(sender.principal);
+    const found = await this.#parts.incidents.get().list({ status: ['open', 'acknowledged', 'silenced'], limit: 200 }, seen);
     const lines = found.slice(0, mostShown).map(lineOf);
     const more = found.length - lines.length;
     return lines.length === 0 ? words.noIncidents : [words.incidents, ...lines, ...(more > 0 ? [filled(words.more, { count: more })] : [])].join('\n');
@@ -167,6 +169,7 @@ export class Commands {
     }
     if (act.kind === 'investigate') {
       this.#parts.rights.demand(sender.principal, requests.investigate);
+      await this.#assertSeen(act.incident, sender);
       return { ask: filled(words.asked, { id: act.incident }), incident: act.incident };
     }
     if ('approval' in act) {
@@ -195,6 +198,13 @@ export class Commands {
         : filled(words.extended, { id: act.incident, until, name });
     const further: Act = { ...act, duration: extendFor, until: timestamp(Date.parse(until) + parseDuration(extendFor)) };
     return { text, buttons: await this.#parts.actions.buttons(app.id, [{ label: words.extend, act: further }]) };
+  }
+
+  async #assertSeen(id: number, { principal }: Sender): Promise<void> {
+    const { incidents, seenBy } = this.#parts;
+    if (incidents.available && (await incidents.get().get(id, await seenBy(principal))) === undefined) {
+      throw new SvcError('not_found', `there is no incident ${id}`);
+    }
   }
 
   /** Bound to what was shown: the button knows the digest of it, and the decision is refused when it is another one by now. */

@@ -1,3 +1,4 @@
+import { DeviceScopes, seenBy } from 'svc/query';
 import { AuditTrail, BuildInfo, Catalogue, defineEvent, defineExtensionPoint, definePlugin, defineService, type OutboundRequest } from 'svc/sdk';
 
 import { dialSocket } from 'svc/im';
@@ -80,7 +81,16 @@ export default definePlugin({
     const approvals = new ApprovalTalk({ apps, jobs, people, actions, mouth, clock, ids, arrived, book: services.maybe(Book) });
     const conversations = new Conversations({ tables, apps, jobs, mouth, approvals, clock, chat: services.maybe(Chat), signal: scope.signal });
     const commands = new Commands({
-      ...{ people, rights, actions, clock, incidents: services.maybe(IncidentReader), deeds: services.maybe(Deeds), decisions: services.maybe(Decisions) },
+      ...{
+        people,
+        rights,
+        actions,
+        clock,
+        incidents: services.maybe(IncidentReader),
+        seenBy: seenBy(services.maybe(DeviceScopes)),
+        deeds: services.maybe(Deeds),
+        decisions: services.maybe(Decisions),
+      },
       renew: (app, event, sender) => conversations.renew(app, event, sender),
       toldHere: (app, event, incident) => incidents.toldHere(app, event, incident),
     });

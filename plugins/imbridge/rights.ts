@@ -3,7 +3,7 @@ import { type AuditTrailContract, type Clock, covers, type DeclaredCatalogue, ty
 import type { ImTables } from './tables.ts';
 
 export interface RightsParts {
-  readonly catalogue: Pick<DeclaredCatalogue, 'routes'>;
+  readonly catalogue: Pick<DeclaredCatalogue, 'declarations'>;
   readonly trail: Handle<AuditTrailContract>;
   readonly tables: Tables<ImTables>;
   readonly clock: Clock;
@@ -28,13 +28,13 @@ export class Rights {
     this.#parts = parts;
   }
 
-  /** By the guard of the route that does the same; none of them is narrowed to the devices that some members see alone. */
+  /** By the guard of the route that does the same; who sees some devices alone does what is narrowed to them, with them alone. */
   may({ kind, grants, id, selectors }: Principal, { method, path }: Pick<Deed, 'method' | 'path'>): boolean {
-    const route = this.#parts.catalogue.routes().find((each) => each.method === method && each.path === path);
+    const route = this.#parts.catalogue.declarations().find((each) => each.method === method && each.path === path);
     if (route === undefined) {
       throw new SvcError('unavailable', 'what would do this is not enabled', { reason: 'im.no_route' });
     }
-    if (selectors !== undefined) {
+    if (selectors !== undefined && route.devices === undefined) {
       return false;
     }
     const { access } = route;

@@ -43,16 +43,16 @@ export class McpServer {
     }
   }
 
-  #call(method: string, params: Readonly<Record<string, unknown>>, caller: Caller): unknown {
+  async #call(method: string, params: Readonly<Record<string, unknown>>, caller: Caller): Promise<unknown> {
     switch (method) {
       case 'initialize':
         return this.#initialize(params);
       case 'ping':
         return {};
       case 'tools/list':
-        return { tools: this.#tools(caller.principal).map(([name, tool]) => shown(name, tool)) };
+        return { tools: (await this.#tools(caller.principal)).map(([name, tool]) => shown(name, tool)) };
       case 'tools/call':
-        return this.#run(params, caller);
+        return await this.#run(params, caller);
       default:
         throw new RpcError(rpcCode.methodNotFound, `${method.slice(0, 100)} is not offered here; tools are`);
     }
@@ -69,13 +69,13 @@ export class McpServer {
   }
 
   /** What the gate would refuse is not listed. */
-  #tools(principal: Principal): readonly (readonly [string, Tool])[] {
+  async #tools(principal: Principal): Promise<readonly (readonly [string, Tool])[]> {
     const { registry, gate } = this.#parts;
-    return [...registry.aliases()].filter(([, tool]) => gate.decide({ principal, tool, origin: 'mcp' }).verdict !== 'refused');
+    return [...(await registry.shownTo(principal)).aliases()].filter(([, tool]) => gate.decide({ principal, tool, origin: 'mcp' }).verdict !== 'refused');
   }
 
   async #run({ name, arguments: given = {} }: Readonly<Record<string, unknown>>, { principal, signal }: Caller) {
-    const tool = typeof name === 'string' ? this.#parts.registry.aliases().get(name) : undefined;
+    const tool = typeof name === 'string' ? (await this.#parts.registry.shownTo(principal)).aliases().get(name) : undefined;
     if (typeof name !== 'string' || tool === undefined || !isRecord(given)) {
       const what = typeof name === 'string' ? `there is no tool ${name.slice(0, 100)}` : 'name must be a text';
       throw new RpcError(rpcCode.invalidParams, tool === undefined ? what : 'arguments must be an object');

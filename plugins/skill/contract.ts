@@ -1,3 +1,4 @@
+import type { DeviceScope } from 'svc/query';
 import { defineExtensionPoint, defineService, type Principal, type SkillClass } from 'svc/sdk';
 
 import type { CallOrigin, GateAnswer, GatedPersona } from '../gate/contract.ts';
@@ -31,13 +32,19 @@ export interface Guide {
   readonly source: string;
 }
 
-export interface SkillRegistry {
+export interface SkillList {
   /** In the order of their keys; the same list until anything changes. */
   tools(): readonly Tool[];
   guides(): readonly Guide[];
   tool(key: string): Tool | undefined;
   /** By the names that models and MCP clients use: letters, digits, `_` and `-`, at most 64 of them. */
   aliases(): ReadonlyMap<string, Tool>;
+}
+
+/** All skills there are. */
+export interface SkillRegistry extends SkillList {
+  /** Those that there are for who asks: what edges of others alone offer is not among them. */
+  shownTo(asker: Pick<Principal, 'selectors'>): Promise<SkillList>;
 }
 
 export interface ToolCall {
@@ -111,6 +118,8 @@ export interface SkillExecutor {
 export interface ToolSource {
   /** From memory; the same list until `onChange` is told. */
   list(): readonly Tool[];
+  /** For who sees these devices alone, where that is less. */
+  listFor?(seen: DeviceScope): readonly Tool[];
   onChange(listener: () => void): () => void;
   run(
     key: string,

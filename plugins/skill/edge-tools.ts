@@ -1,4 +1,5 @@
 import type { OfferedSkill } from 'svc/edge-protocol';
+import type { DeviceScope } from 'svc/query';
 import { type Handle, type Logger, messageOf, SvcError } from 'svc/sdk';
 
 import type { EdgeFleet, FleetSkills } from '../edge/contract.ts';
@@ -33,6 +34,16 @@ export class EdgeTools implements ToolSource {
 
   list(): readonly Tool[] {
     return this.#tools;
+  }
+
+  /** What is said of a tool is said by edges: by theirs, here. */
+  listFor({ ids }: DeviceScope): readonly Tool[] {
+    const { fleet } = this.#parts;
+    const isSeen = (edgeId: number): boolean => {
+      const device = fleet.available ? fleet.get().get(edgeId)?.device_id : undefined;
+      return typeof device === 'number' && ids.has(device);
+    };
+    return merged([...this.#offered].flatMap(([edgeId, offered]) => (isSeen(edgeId) ? [offered] : [])));
   }
 
   onChange(listener: () => void): () => void {
@@ -111,18 +122,22 @@ export class EdgeTools implements ToolSource {
   }
 
   #rebuild(): void {
-    const byKey = new Map<string, Tool>();
-    for (const offered of this.#offered.values()) {
-      for (const skill of offered) {
-        const before = byKey.get(skill.key);
-        const tool = toolOf(skill);
-        // Where edges differ, the call is judged by the worst of them.
-        byKey.set(skill.key, before && severity.indexOf(before.class) > severity.indexOf(tool.class) ? before : tool);
-      }
-    }
-    this.#tools = [...byKey.values()];
+    this.#tools = merged(this.#offered.values());
     this.#listeners.forEach((listener) => listener());
   }
+}
+
+function merged(lists: Iterable<readonly OfferedSkill[]>): readonly Tool[] {
+  const byKey = new Map<string, Tool>();
+  for (const offered of lists) {
+    for (const skill of offered) {
+      const before = byKey.get(skill.key);
+      const tool = toolOf(skill);
+      // Where edges differ, the call is judged by the worst of them.
+      byKey.set(skill.key, before && severity.indexOf(before.class) > severity.indexOf(tool.class) ? before : tool);
+    }
+  }
+  return [...byKey.values()];
 }
 
 const toolOf = ({ key, name, description, class: kind, tier, schema }: OfferedSkill): Tool => ({

@@ -45,17 +45,18 @@ export default definePlugin({
     const approvals = services.maybe(Approvals);
     const fleet = services.maybe(Fleet);
     const skills = services.maybe(RemoteSkills);
+    const scopes = services.maybe(DeviceScopes);
 
     const evidence = new EvidenceStore({ tables, folder: join(ctx.dataDir, 'evidence'), settings, clock });
     const own: OwnTools = new OwnTools({ registry: () => registry, gate, evidence });
-    const registry = new Registry({ catalogue: services.use(Catalogue), sources: ctx.extend.open(ToolSources), own: own.list });
+    const registry = new Registry({ catalogue: services.use(Catalogue), sources: ctx.extend.open(ToolSources), scopes, own: own.list });
     const runner = new Runner({
       ...{
         registry,
         own,
         gate,
         devices,
-        scopes: services.maybe(DeviceScopes),
+        scopes,
         approvals,
         clock,
         ids,

@@ -66,7 +66,7 @@ export class OwnTools {
   async run(call: ToolCall, params: Readonly<Record<string, unknown>>): Promise<unknown> {
     switch (call.key) {
       case 'tool_search':
-        return this.#search(call, params);
+        return await this.#search(call, params);
       case 'evidence_read': {
         const { id, filter, range } = params as { id: string; filter?: string; range?: { from?: number; to?: number } };
         const { evidence, text } = await this.#parts.evidence.read(id, call.principal);
@@ -77,17 +77,16 @@ export class OwnTools {
     }
   }
 
-  #search(call: ToolCall, { query, select }: { query?: string; select?: readonly string[] }): object {
+  async #search(call: ToolCall, { query, select }: { query?: string; select?: readonly string[] }): Promise<object> {
     if ((query === undefined) === (select === undefined)) {
       throw new SvcError('invalid_argument', 'tool_search takes either query or select');
     }
     const { registry, gate } = this.#parts;
     const { principal, origin, persona } = call;
-    const usable = registry()
-      .tools()
-      .filter((one) => gate.decide({ principal, origin, persona, tool: one }).verdict !== 'refused');
+    const skills = await registry().shownTo(principal);
+    const usable = skills.tools().filter((one) => gate.decide({ principal, origin, persona, tool: one }).verdict !== 'refused');
     // Prompts name a tool by its alias, results by its key.
-    const wanted = new Set(select?.map((name) => registry().aliases().get(name)?.key ?? name));
+    const wanted = new Set(select?.map((name) => skills.aliases().get(name)?.key ?? name));
     const found = select === undefined ? ranked(query!, usable) : usable.filter(({ key }) => wanted.has(key));
     let left = mostSchemaBytes;
     const shown = found.map(({ key, name, description, class: kind, scope, schema }) => {
@@ -96,8 +95,7 @@ export class OwnTools {
       return left >= 0 ? whole : { key, name };
     });
     const missing = [...wanted].filter((key) => !found.some((one) => one.key === key));
-    const guides =
-      select === undefined ? ranked(query!, registry().guides()).map(({ key, description }) => ({ key, description: description.slice(0, 200) })) : [];
+    const guides = select === undefined ? ranked(query!, skills.guides()).map(({ key, description }) => ({ key, description: description.slice(0, 200) })) : [];
     return { tools: shown, ...(missing.length > 0 && { not_available: missing }), ...(guides.length > 0 && { guides: guides.slice(0, mostGuides) }) };
   }
 

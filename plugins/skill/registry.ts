@@ -1,10 +1,12 @@
-import type { Contribution, DeclaredCatalogue, OpenPoint, PromptSkill, Skill, SkillClass, ToolSkill } from 'svc/sdk';
+import { type ScopeSource, scopeOf } from 'svc/query';
+import type { Contribution, DeclaredCatalogue, Handle, OpenPoint, Principal, PromptSkill, Skill, SkillClass, ToolSkill } from 'svc/sdk';
 
-import type { Guide, SkillRegistry, Tool, ToolSource } from './contract.ts';
+import type { Guide, SkillList, SkillRegistry, Tool, ToolSource } from './contract.ts';
 
 export interface RegistryParts {
   readonly catalogue: Pick<DeclaredCatalogue, 'skills'>;
   readonly sources: Pick<OpenPoint<ToolSource>, 'list'>;
+  readonly scopes: Handle<ScopeSource>;
   /** Of this room. */
   readonly own: readonly Tool[];
 }
@@ -12,8 +14,12 @@ export interface RegistryParts {
 /** How a tool is run: by this room, by the plugin that declared it, or by its source. */
 export type Runnable = { readonly by: 'room' } | { readonly by: 'plugin'; readonly skill: ToolSkill } | { readonly by: 'source'; readonly source: ToolSource };
 
+/** What there is, with how each of it is run. */
+export interface RunnableList extends SkillList {
+  runnable(key: string): { readonly tool: Tool; readonly runnable: Runnable } | undefined;
+}
+
 interface Edition {
-  readonly of: readonly unknown[];
   readonly tools: readonly Tool[];
   readonly guides: readonly Guide[];
   readonly byKey: ReadonlyMap<string, { readonly tool: Tool; readonly runnable: Runnable }>;
@@ -28,13 +34,12 @@ const classes: Readonly<Record<string, SkillClass>> = {
 /** The class by any of its names; what is not understood counts as dangerous. */
 export const classNamed = (name: string): SkillClass => (Object.hasOwn(classes, name) ? classes[name]! : 'dangerous');
 
-/** Everything that can be called, of the host's own table and of all sources. A key belongs to this room first, then to the host's table, then to the source that came first. */
-export class Registry implements SkillRegistry {
-  readonly #parts: RegistryParts;
-  #edition: Edition = { of: [], tools: [], guides: [], byKey: new Map(), byAlias: new Map() };
+/** A key belongs to this room first, then to the host's table, then to the source that came first. */
+class List implements RunnableList {
+  readonly #current: () => Edition;
 
-  constructor(parts: RegistryParts) {
-    this.#parts = parts;
+  constructor(current: () => Edition) {
+    this.#current = current;
   }
 
   tools(): readonly Tool[] {
@@ -56,20 +61,48 @@ export class Registry implements SkillRegistry {
   runnable(key: string): { readonly tool: Tool; readonly runnable: Runnable } | undefined {
     return this.#current().byKey.get(key);
   }
+}
+
+/** Everything that can be called, of the host's own table and of all sources. */
+export class Registry extends List implements SkillRegistry {
+  readonly #parts: RegistryParts;
+  #kept: { readonly of: readonly unknown[]; readonly edition: Edition } | undefined;
+
+  constructor(parts: RegistryParts) {
+    super(() => this.#whole());
+    this.#parts = parts;
+  }
+
+  async shownTo(asker: Pick<Principal, 'selectors'>): Promise<RunnableList> {
+    const { catalogue, sources, scopes, own } = this.#parts;
+    const seen = await scopeOf(scopes, asker);
+    if (seen === undefined) {
+      return this;
+    }
+    const lists = sources.list().map(({ value }) => ({ source: value, tools: value.listFor?.(seen) ?? value.list() }));
+    const edition = editionOf(own, catalogue.skills(), lists);
+    return new List(() => edition);
+  }
 
   /** Lists are the same objects until they change, which makes looking cheap. */
-  #current(): Edition {
-    const declared = this.#parts.catalogue.skills();
-    const sources = this.#parts.sources.list().map(({ value }) => value);
-    const of = [declared, ...sources, ...sources.map((source) => source.list())];
-    if (of.length !== this.#edition.of.length || of.some((part, index) => part !== this.#edition.of[index])) {
-      this.#edition = editionOf(of, this.#parts.own, declared, sources);
+  #whole(): Edition {
+    const { catalogue, sources, own } = this.#parts;
+    const declared = catalogue.skills();
+    const lists = sources.list().map(({ value }) => ({ source: value, tools: value.list() }));
+    const of = [declared, ...lists.flatMap(({ source, tools }) => [source, tools])];
+    if (of.length !== this.#kept?.of.length || of.some((part, index) => part !== this.#kept!.of[index])) {
+      this.#kept = { of, edition: editionOf(own, declared, lists) };
     }
-    return this.#edition;
+    return this.#kept!.edition;
   }
 }
 
-function editionOf(of: readonly unknown[], own: readonly Tool[], declared: readonly Contribution<Skill>[], sources: readonly ToolSource[]): Edition {
+interface Listed {
+  readonly source: ToolSource;
+  readonly tools: readonly Tool[];
+}
+
+function editionOf(own: readonly Tool[], declared: readonly Contribution<Skill>[], lists: readonly Listed[]): Edition {
   const byKey = new Map<string, { tool: Tool; runnable: Runnable }>(own.map((tool) => [tool.key, { tool, runnable: { by: 'room' } }]));
   const guides: Guide[] = [];
   for (const { pluginId, value } of declared) {
@@ -79,8 +112,8 @@ function editionOf(of: readonly unknown[], own: readonly Tool[], declared: reado
       byKey.set(value.key, { tool: toolOf(value, pluginId), runnable: { by: 'plugin', skill: value } });
     }
   }
-  for (const source of sources) {
-    for (const tool of source.list()) {
+  for (const { source, tools: listed } of lists) {
+    for (const tool of listed) {
       if (!byKey.has(tool.key)) {
         byKey.set(tool.key, { tool: { ...tool, class: classNamed(tool.class) }, runnable: { by: 'source', source } });
       }
@@ -88,7 +121,7 @@ function editionOf(of: readonly unknown[], own: readonly Tool[], declared: reado
   }
   const byName = (a: { key: string }, b: { key: string }): number => (a.key < b.key ? -1 : 1);
   const tools = [...byKey.values()].map(({ tool }) => tool).toSorted(byName);
-  return { of, byKey, tools, byAlias: aliasesOf(tools), guides: guides.toSorted(byName) };
+  return { byKey, tools, byAlias: aliasesOf(tools), guides: guides.toSorted(byName) };
 }
 
 /** Vendors of models take letters, digits, `_` and `-`, at most 64 of them. */

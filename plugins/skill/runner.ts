@@ -75,11 +75,12 @@ export class Runner implements SkillRunner {
 
   async #prepare(call: ToolCall): Promise<Prepared> {
     const { registry, check, gate } = this.#parts;
-    const found = registry.runnable(call.key);
+    const skills = await registry.shownTo(call.principal);
+    const found = skills.runnable(call.key);
     if (!found) {
       const near = nearest(
         call.key,
-        registry.tools().map(({ key }) => key),
+        skills.tools().map(({ key }) => key),
       );
       throw new SvcError('not_found', `there is no tool ${call.key.slice(0, 100)}${near === undefined ? '' : `; perhaps ${near} is meant`}`);
     }

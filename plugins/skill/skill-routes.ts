@@ -60,36 +60,38 @@ export const skillRoutes = (registry: SkillRegistry, executions: Executions): re
   listRoute({
     path,
     access: 'any',
-    devices: 'none',
+    devices: 'narrowed',
     summary: 'List skills: tools of the manager and of edges, and guides',
     query: Filter,
     items: Item,
-    handle({ query: { q, scope, class: kind, kind: form }, page }) {
+    async handle({ query: { q, scope, class: kind, kind: form }, page, principal }) {
+      const shown = await registry.shownTo(principal);
       const words = q?.toLowerCase();
       const fits = (item: ReturnType<typeof itemOf> | ReturnType<typeof guideOf>): boolean =>
         (words === undefined || `${item.key} ${item.name} ${item.description}`.toLowerCase().includes(words)) &&
         (scope === undefined || item.scope === scope) &&
         (kind === undefined || item.class === classNamed(kind)) &&
         (form === undefined || item.kind === form);
-      return pageOfList([...registry.tools().map(itemOf), ...registry.guides().map(guideOf)].filter(fits), ({ key, kind: of }) => `${key} ${of}`, page);
+      return pageOfList([...shown.tools().map(itemOf), ...shown.guides().map(guideOf)].filter(fits), ({ key, kind: of }) => `${key} ${of}`, page);
     },
   }),
   route({
     method: 'GET',
     path: `${path}/{key}`,
     access: 'any',
-    devices: 'none',
+    devices: 'narrowed',
     summary: 'One skill: schema, scope and class of a tool, the text of a guide',
     params: Key,
     response: Detail,
     errors: ['not_found'],
-    handle({ params: { key } }) {
-      const tool = registry.tool(key);
-      const guide = registry.guides().find((one) => one.key === key);
+    async handle({ params: { key }, principal }) {
+      const shown = await registry.shownTo(principal);
+      const tool = shown.tool(key);
+      const guide = shown.guides().find((one) => one.key === key);
       if (!tool && !guide) {
         const near = nearest(
           key,
-          registry.tools().map((one) => one.key),
+          shown.tools().map((one) => one.key),
         );
         throw new SvcError('not_found', `there is no skill ${key.slice(0, 100)}${near === undefined ? '' : `; perhaps ${near} is meant`}`);
       }

@@ -103,7 +103,17 @@ describe('a request to an address that somebody typed', () => {
       'localhost.',
       'innocent.example',
     ];
-    for (const host of [...spellings, '[64:ff9b::7f00:1]', '[2002:7f00:1::]', '[::7f00:1]', '[fe80::1]', '10.1.2.3', '192.168.0.1', '[fd12::1]']) {
+    for (const host of [
+      ...spellings,
+      '[64:ff9b::7f00:1]',
+      '[::ffff:0:7f00:1]',
+      '[2002:7f00:1::]',
+      '[::7f00:1]',
+      '[fe80::1]',
+      '10.1.2.3',
+      '192.168.0.1',
+      '[fd12::1]',
+    ]) {
       await refuses(out, `http://${host}:${port}/`, /outbound\.allow_private/);
     }
     assert.ok(url);
@@ -117,6 +127,8 @@ describe('a request to an address that somebody typed', () => {
       '169.254.169.254',
       '[::ffff:a9fe:a9fe]',
       '[64:ff9b::a9fe:a9fe]',
+      '[::ffff:0:a9fe:a9fe]',
+      '168.63.129.16',
       'metadata.example',
       '[fd00:ec2::254]',
       '224.0.0.1',

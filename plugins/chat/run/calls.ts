@@ -82,11 +82,11 @@ export class ToolCalls {
 
   async #decide(call: Call): Promise<Decision> {
     const { state, persona, work } = this.#run;
-    const tool = this.#ports.registry.tool(call.tool);
+    const tool = (await this.#ports.registry.shownTo(work.principal)).tool(call.tool);
     if (tool === undefined || persona === undefined || state.turns.length >= state.routed!.max_turns) {
       return { call, outcome: refusal(`${call.name} is not available here; answer without it`) };
     }
-    const { tools, deferred, byName } = this.#ports.toolbag.offer({ principal: work.principal, persona, origin: work.origin }, state);
+    const { tools, deferred, byName } = await this.#ports.toolbag.offer({ principal: work.principal, persona, origin: work.origin }, state);
     // What a foreign tool says of itself stands in the prompt, too.
     const isTold = isTainted(state) || [...byName.values()].some(isForeign);
     const against = objection(state, call) ?? (isTold ? await this.#stranger(call, tool) : undefined);

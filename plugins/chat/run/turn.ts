@@ -14,7 +14,7 @@ export async function askModel(ports: RunPorts, run: OpenRun, isLast: boolean): 
     throw new Error(`persona ${state.routed!.agent} is gone`);
   }
   const usable = ports.models.usable(persona.model);
-  const whole = ports.toolbag.offer({ principal: work.principal, persona, origin: work.origin }, state);
+  const whole = await ports.toolbag.offer({ principal: work.principal, persona, origin: work.origin }, state);
   const offer: Offer = isLast ? { ...whole, tools: [], deferred: [] } : whole;
   const { within } = state.asked;
   const history =

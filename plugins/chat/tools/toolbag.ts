@@ -36,8 +36,9 @@ export class Toolbag {
     this.#threshold = threshold;
   }
 
-  offer(bearer: Bearer, state: RunState): Offer {
-    const entries = [...this.#registry.aliases()].filter(([, tool]) => this.#gate.decide({ ...bearer, tool }).verdict !== 'refused');
+  async offer(bearer: Bearer, state: RunState): Promise<Offer> {
+    const skills = await this.#registry.shownTo(bearer.principal);
+    const entries = [...skills.aliases()].filter(([, tool]) => this.#gate.decide({ ...bearer, tool }).verdict !== 'refused');
     const byName = new Map(entries);
     const expanded = lookedUp(state);
     const defers = byName.has(searchKey) && (entries.length > this.#threshold() || isHeavy(entries));

@@ -1,7 +1,8 @@
+import { type ScopeSource, scopeOf } from 'svc/query';
 import { type AuditTrailContract, type Call, type Clock, type Handle, type Ids, type Logger, type Principal, SvcError, type Tables } from 'svc/sdk';
 import { closeCode, TunnelRefusal } from 'svc/tunnel';
 
-import { edgeStore, found } from '../edge-store.ts';
+import { edgeStore, found, foundFor } from '../edge-store.ts';
 import type { EdgeTable } from '../edge-table.ts';
 import type { EdgeEvents } from '../events.ts';
 import type { EdgeRecord } from '../record.ts';
@@ -12,6 +13,7 @@ import type { CloneDetector } from './clone-detector.ts';
 export interface ConflictParts {
   readonly edgeTable: EdgeTable;
   readonly tables: Tables<EdgeTables>;
+  readonly scopes: Handle<ScopeSource>;
   readonly clones: CloneDetector;
   readonly view: EdgeView;
   readonly trail: Handle<AuditTrailContract>;
@@ -87,10 +89,11 @@ export class Conflicts {
   }
 
   /** Ends a conflict: with this machine, or with the one that connects first; or makes the machine that was refused the one of the edge. */
-  async resolve(by: Pick<Call, 'note'>, id: number, machine: string | undefined): Promise<ShownEdge> {
-    const { edgeTable, tables, clones, view, clock, log, events } = this.#parts;
+  async resolve(by: Pick<Call, 'principal' | 'note'>, id: number, machine: string | undefined): Promise<ShownEdge> {
+    const { edgeTable, tables, scopes, clones, view, clock, log, events } = this.#parts;
+    const seen = await scopeOf(scopes, by.principal);
     const row = await tables.write(async (tx) => {
-      const before = await found(id, tx);
+      const before = await foundFor(seen, id, tx);
       const known = edgeTable.byId(id);
       const refused = known?.refused;
       if (before.conflict_since === null && refused === undefined) {

@@ -1,9 +1,9 @@
-import { type Call, type Clock, type Ids, type Secrets, SvcError, type Tables } from 'svc/sdk';
-import { parseDuration } from 'svc/query';
+import { type Call, type Clock, type Handle, type Ids, type Secrets, SvcError, type Tables } from 'svc/sdk';
+import { parseDuration, type ScopeSource, scopeOf } from 'svc/query';
 import { makeCredentials } from 'svc/tunnel';
 import type { Static } from 'typebox';
 
-import { assertFound, edgeStore, found } from '../edge-store.ts';
+import { assertFound, edgeStore, found, foundFor } from '../edge-store.ts';
 import type { EdgeTable } from '../edge-table.ts';
 import type { EdgeEvents } from '../events.ts';
 import type { EdgeRecord } from '../record.ts';
@@ -19,6 +19,7 @@ export interface EdgeSecretParts {
   readonly edgeTable: EdgeTable;
   readonly tables: Tables<EdgeTables>;
   readonly secrets: Secrets;
+  readonly scopes: Handle<ScopeSource>;
   readonly rotations: Rotations;
   readonly clones: CloneDetector;
   readonly view: EdgeView;
@@ -70,12 +71,13 @@ export class EdgeSecrets {
   }
 
   async rotate(
-    by: Pick<Call, 'note'>,
+    by: Pick<Call, 'principal' | 'note'>,
     id: number,
     { grace = '0s', immediate = false }: Static<typeof RotateRequest>,
   ): Promise<ShownEdge & { readonly secret_key: string }> {
-    const { edgeTable, rotations, clones, events, view, inBackground } = this.#parts;
+    const { edgeTable, tables, scopes, rotations, clones, events, view, inBackground } = this.#parts;
     const graceMs = graceOf(grace, immediate);
+    await foundFor(await scopeOf(scopes, by.principal), id, tables.read);
     const record = assertFound(edgeTable.byId(id), id);
     const offered = !immediate && canBeOffered(record);
     const survivor = this.#survivor(record, immediate ? 0 : offered ? longestGraceMs : graceMs);

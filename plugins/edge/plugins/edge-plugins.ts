@@ -48,7 +48,8 @@ export class EdgePlugins {
   }
 
   async put(by: By, edgeId: number, name: string, change: Change): Promise<Item> {
-    const { edgeTable, health, desired } = this.#parts;
+    const { edgeTable, tables, scopes, health, desired } = this.#parts;
+    await foundFor(await scopeOf(scopes, by.principal), edgeId, tables.read);
     const record = assertFound(edgeTable.byId(edgeId), edgeId);
     const plugin = this.#find(name);
     const spec = change.spec && checkedSpec(plugin, change.spec);
@@ -59,15 +60,17 @@ export class EdgePlugins {
     return this.#shown(plugin, record, healths);
   }
 
-  /** Over all edges: what is wanted of them. */
-  counts(): Static<typeof PluginCounts> {
-    const { edgeTable, catalogue } = this.#parts;
+  /** Over all edges that the asker sees: what is wanted of them. */
+  async counts(asker: Principal): Promise<Static<typeof PluginCounts>> {
+    const { edgeTable, catalogue, scopes } = this.#parts;
+    const seen = (await scopeOf(scopes, asker))?.ids;
+    const edges = [...edgeTable.all()].filter(({ deviceId }) => seen === undefined || (deviceId !== null && seen.has(deviceId)));
     const plugins = catalogue.all().map(({ name, kind, default_enabled: usually }) => {
       let enabled = 0;
-      for (const { wishes } of edgeTable.all()) {
+      for (const { wishes } of edges) {
         enabled += (wishes?.get(name)?.enabled ?? usually) ? 1 : 0;
       }
-      return { name, kind, enabled, disabled: edgeTable.size - enabled };
+      return { name, kind, enabled, disabled: edges.length - enabled };
     });
     const sum = (field: 'enabled' | 'disabled'): number => plugins.reduce((total, plugin) => total + plugin[field], 0);
     return { enabled: sum('enabled'), disabled: sum('disabled'), plugins };
@@ -141,6 +144,7 @@ export const pluginRoutes = (plugins: EdgePlugins): readonly RouteDeclaration[] 
     method: 'PUT',
     path: '/api/v1/edges/{id}/plugins/{name}',
     access: 'edge:plugin',
+    devices: 'narrowed',
     summary: 'Switch a plugin of an edge, or change its spec; an edge that is offline gets it when it connects',
     params: EdgePluginId,
     body: EdgePluginPut,
@@ -153,8 +157,9 @@ export const pluginRoutes = (plugins: EdgePlugins): readonly RouteDeclaration[] 
     method: 'GET',
     path: '/api/v1/integrations/plugin-counts',
     access: 'any',
+    devices: 'narrowed',
     summary: 'On how many edges each plugin is enabled and disabled',
     response: PluginCounts,
-    handle: () => plugins.counts(),
+    handle: ({ principal }) => plugins.counts(principal),
   }),
 ];

@@ -16,13 +16,13 @@ import {
 import type { Static } from 'typebox';
 
 import type { EdgeFleet } from '../contract.ts';
-import { found, foundFor } from '../edge-store.ts';
+import { foundFor } from '../edge-store.ts';
 import type { EdgeEvents } from '../events.ts';
 import type { EdgeRecord } from '../record.ts';
 import type { UpgradePackageRequest, UpgradeRequest, UpgradeStarted } from '../schema.ts';
 import { shapeCheck } from '../shape-check.ts';
 import { actorOf, type ShownUpgrade, shownUpgrade } from '../shown.ts';
-import type { EdgeTables } from '../tables.ts';
+import type { EdgeRow, EdgeTables } from '../tables.ts';
 import type { Packages } from './packages.ts';
 import { upgradeStore } from './upgrade-store.ts';
 
@@ -59,7 +59,7 @@ export class Upgrades {
   async start(by: By, edgeId: number, request: Static<typeof UpgradeRequest>): Promise<Started> {
     const { url, sha256, version, signature, allow_downgrade, force } = request;
     assertAddress(url, this.#parts.build.publicUrl);
-    await found(edgeId, this.#parts.tables.read);
+    await this.#seen(by.principal, edgeId);
     return await this.#order(by, edgeId, {
       url,
       sha256: sha256.toLowerCase(),
@@ -70,9 +70,9 @@ export class Upgrades {
   }
 
   async startPackage(by: By, edgeId: number, request: Static<typeof UpgradePackageRequest>): Promise<Started> {
-    const { tables, packages, managerVersion } = this.#parts;
+    const { packages, managerVersion } = this.#parts;
     const { version = managerVersion, arch, allow_downgrade, force } = request;
-    const row = await found(edgeId, tables.read);
+    const row = await this.#seen(by.principal, edgeId);
     const reported = row.host_info === null ? undefined : (JSON.parse(row.host_info) as { arch?: string }).arch;
     const itsArch = arch ?? reported;
     if (itsArch === undefined) {
@@ -87,9 +87,8 @@ export class Upgrades {
   }
 
   async list(asker: Principal, edgeId: number, page: PageRequest): Promise<Page<ShownUpgrade>> {
-    const { read } = this.#parts.tables;
-    await foundFor(await scopeOf(this.#parts.scopes, asker), edgeId, read);
-    const { items, ...rest } = await upgradeStore(read).list(edgeId, page);
+    await this.#seen(asker, edgeId);
+    const { items, ...rest } = await upgradeStore(this.#parts.tables.read).list(edgeId, page);
     return { ...rest, items: items.map(shownUpgrade) };
   }
 
@@ -115,6 +114,10 @@ export class Upgrades {
     for (const row of await upgradeStore(tables.read).silent(clock.now() - silentMs)) {
       await this.#end(row.edge_id, row.job_id, 'failed', `the edge reported nothing of it for ${silentMs / 60_000} minutes`);
     }
+  }
+
+  async #seen(asker: Principal, edgeId: number): Promise<EdgeRow> {
+    return await foundFor(await scopeOf(this.#parts.scopes, asker), edgeId, this.#parts.tables.read);
   }
 
   async #order(by: By, edgeId: number, wish: Omit<UpgradeOrder, 'job_id'>): Promise<Started> {

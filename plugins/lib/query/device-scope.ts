@@ -40,7 +40,7 @@ export async function scopeOf(source: Handle<ScopeSource>, { selectors }: Pick<P
 /** Undefined: all devices. A reader takes it as an argument that it cannot do without, so that nobody forgets to say whose data is read. */
 export type SeenDevices = DeviceScope | undefined;
 
-export type SeenBy = (principal: Principal) => Promise<SeenDevices>;
+export type SeenBy = (principal: Pick<Principal, 'selectors'>) => Promise<SeenDevices>;
 
 export const seenBy =
   (source: Handle<ScopeSource>): SeenBy =>

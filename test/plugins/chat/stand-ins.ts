@@ -1,6 +1,6 @@
 import type { KnownPersona, PersonaDirectory } from '../../../plugins/persona/contract.ts';
 import type { ModelPart, ModelRequest, Models } from '../../../plugins/model/contract.ts';
-import type { SkillRegistry, SkillRunner, Tool, ToolCall, ToolOutcome } from '../../../plugins/skill/contract.ts';
+import type { SkillList, SkillRegistry, SkillRunner, Tool, ToolCall, ToolOutcome } from '../../../plugins/skill/contract.ts';
 import type { GateAnswer } from '../../../plugins/gate/contract.ts';
 
 export const persona = (over: Partial<KnownPersona> = {}): KnownPersona => ({
@@ -83,12 +83,15 @@ export const tool = (over: Partial<Tool> & Pick<Tool, 'key'>): Tool => ({
   ...over,
 });
 
-export const registry = (...tools: readonly Tool[]): SkillRegistry => ({
-  tools: () => tools,
-  guides: () => [],
-  tool: (key) => tools.find((each) => each.key === key),
-  aliases: () => new Map(tools.map((each) => [each.key.replaceAll('.', '_'), each])),
-});
+export function registry(...tools: readonly Tool[]): SkillRegistry {
+  const list: SkillList = {
+    tools: () => tools,
+    guides: () => [],
+    tool: (key) => tools.find((each) => each.key === key),
+    aliases: () => new Map(tools.map((each) => [each.key.replaceAll('.', '_'), each])),
+  };
+  return { ...list, shownTo: async () => list };
+}
 
 export class ScriptedRunner implements SkillRunner {
   readonly ran: ToolCall[] = [];

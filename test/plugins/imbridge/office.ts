@@ -216,6 +216,7 @@ export async function imHouse(
     ...(dataDir !== undefined && { dataDir }),
     services: {
       'persona.directory': directory(persona({ name: 'sre', permission_mode: 'dual-sign-required' })),
+      'device.scopes': { of: async () => ({ ids: new Set<number>(), enforce: [] }) },
       'iam.directory': {
         live: (id: number) => {
           const found = Object.entries(kit.people).find(([, one]: [string, Somebody]) => one.id === id && one.status === 'active');

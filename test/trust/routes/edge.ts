@@ -5,16 +5,16 @@ export const area: Area = {
     POST    /api/v1/edges                          edge:create  refused
     GET     /api/v1/edges                          any  narrowed
     GET     /api/v1/edges/{id}                     any  narrowed
-    DELETE  /api/v1/edges/{id}                     edge:delete  refused
-    POST    /api/v1/edges/{id}/rotate-secret       edge:rotate  refused
-    POST    /api/v1/edges/{id}/resolve             edge:resolve  refused
+    DELETE  /api/v1/edges/{id}                     edge:delete  narrowed
+    POST    /api/v1/edges/{id}/rotate-secret       edge:rotate  narrowed
+    POST    /api/v1/edges/{id}/resolve             edge:resolve  narrowed
     GET     /api/v1/edges/{id}/processes           any  narrowed
     GET     /api/v1/edges/{id}/metrics             any  narrowed
     GET     /api/v1/edges/{id}/plugins             any  narrowed
-    PUT     /api/v1/edges/{id}/plugins/{name}      edge:plugin  refused
-    GET     /api/v1/integrations/plugin-counts     any  refused
-    POST    /api/v1/edges/{id}/upgrade             edge:upgrade  refused
-    POST    /api/v1/edges/{id}/upgrade-package     edge:upgrade  refused
+    PUT     /api/v1/edges/{id}/plugins/{name}      edge:plugin  narrowed
+    GET     /api/v1/integrations/plugin-counts     any  narrowed
+    POST    /api/v1/edges/{id}/upgrade             edge:upgrade  narrowed
+    POST    /api/v1/edges/{id}/upgrade-package     edge:upgrade  narrowed
     GET     /api/v1/edges/{id}/upgrades            any  narrowed
     POST    /api/v1/edges/enrolments               edge:enrol  refused
     GET     /api/v1/edges/enrolments               edge:enrol  refused

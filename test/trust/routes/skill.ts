@@ -2,8 +2,8 @@ import type { Area } from '../area.ts';
 
 export const area: Area = {
   routes: `
-    GET     /api/v1/skills                any  none
-    GET     /api/v1/skills/{key}          any  none
+    GET     /api/v1/skills                any  narrowed
+    GET     /api/v1/skills/{key}          any  narrowed
     POST    /api/v1/skills/{key}/execute  skill:execute  narrowed
   `,
   houseWide: ['skills'],
