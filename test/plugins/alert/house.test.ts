@@ -198,7 +198,7 @@ test('a silence is previewed, edited and says whom it mutes; one that recurs kee
   const { id, name } = await house.json(silences, post({ ...draft, name: 'moving house' }));
   const twice = await house.fetch(silences, post({ ...draft, name }));
   assert.deepEqual(
-    [twice.status, (await twice.json()).message],
+    [twice.status, ((await twice.json()) as { message: string }).message],
     [409, `silence ${id} is called "moving house" already: choose another name, or change that one`],
   );
   const muted = async (): Promise<readonly string[]> =>

@@ -28,7 +28,12 @@ test('every button of every page is pressed, and svc does what it says', { timeo
   const hook = createServer((request, answer) => request.resume().on('end', () => answer.writeHead(400).end('no'))).listen(0, '127.0.0.1');
   const folder = mkdtempSync(join(tmpdir(), 'svc-console-packs-'));
   const house = await startConsoleHouse({
-    environment: { SVC_OUTBOUND_ALLOW_PRIVATE: '127.0.0.1', SVC_LLM_COMPATIBLE_BASE_URL: model.url, SVC_LLM_DEFAULT_MODEL: 'compatible/demo', SVC_INVESTIGATE_SEVERITY: 'never' },
+    environment: {
+      SVC_OUTBOUND_ALLOW_PRIVATE: '127.0.0.1',
+      SVC_LLM_COMPATIBLE_BASE_URL: model.url,
+      SVC_LLM_DEFAULT_MODEL: 'compatible/demo',
+      SVC_INVESTIGATE_SEVERITY: 'never',
+    },
   });
   t.after(async () => {
     await house.end();

@@ -114,12 +114,16 @@ test(
 
     await t.test('a session that was ended says so, and signing in leads back to the page that was open', async () => {
       // As she would from another machine.
-    const json = { 'content-type': 'application/json' };
-    const login = await fetch(`${house.url}/api/v1/auth/login`, { method: 'POST', headers: json, body: JSON.stringify({ email: 'ada@example.org', password }) });
-    const { access_token: token } = (await login.json()) as { access_token: string };
-    const all = await fetch(`${house.url}/api/v1/auth/logout-all`, { method: 'POST', headers: { authorization: `Bearer ${token}` } });
-    assert.ok(all.ok, await all.text());
-    await page.getByText('You were signed out.').waitFor(soon);
+      const json = { 'content-type': 'application/json' };
+      const login = await fetch(`${house.url}/api/v1/auth/login`, {
+        method: 'POST',
+        headers: json,
+        body: JSON.stringify({ email: 'ada@example.org', password }),
+      });
+      const { access_token: token } = (await login.json()) as { access_token: string };
+      const all = await fetch(`${house.url}/api/v1/auth/logout-all`, { method: 'POST', headers: { authorization: `Bearer ${token}` } });
+      assert.ok(all.ok, await all.text());
+      await page.getByText('You were signed out.').waitFor(soon);
       view.forgive(/401/);
       await assertClean(view, 'signed out');
       await page.getByLabel('E-mail').fill('ada@example.org');
