@@ -1,4 +1,4 @@
-import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, symlinkSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, symlinkSync, utimesSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
@@ -7,6 +7,8 @@ import { cacheFolders, ownFolder } from './cache-folder.mjs';
 // An import would load all that it re-exports, web cryptography among it, into each agent.
 const { createHash } = process.getBuiltinModule('node:crypto');
 const fileOf = { svc: 'svc.cjs', edge: 'edge.mjs' };
+/** Of 20 MB each. */
+const mostKept = 8;
 const sources = ['bin', 'core', 'plugins/lib', 'config', 'package.json', 'package-lock.json'];
 
 /**
@@ -25,9 +27,13 @@ export async function compiledHost(root, program = 'svc') {
         ownFolder(dirname(home));
         ownFolder(home);
       }
-      if (existsSync(folder)) {
-        return join(folder, fileOf[program]);
+      const file = join(folder, fileOf[program]);
+      if (existsSync(file)) {
+        used(folder);
+        return file;
       }
+      // Forgotten while a svc ran from it, which then kept something there again: half of it is none.
+      rmSync(folder, { recursive: true, force: true });
       mkdirSync(draft, { recursive: true });
     } catch {
       // Not ours to write, or to trust: the next one.
@@ -169,11 +175,21 @@ function place(draft, folder) {
   }
 }
 
-/** Keeps the newest few: a svc that runs may still load commands from the one it was started with. */
+/** By this the folder counts as new; one that belongs to another user does so without. */
+function used(folder) {
+  try {
+    const now = new Date();
+    utimesSync(folder, now, now);
+  } catch {
+    return;
+  }
+}
+
+/** Keeps those few that were used last: a svc that runs may still load commands from the one it was started with. */
 function forget(home, folder) {
   const old = readdirSync(home)
     .map((name) => join(home, name))
     .filter((path) => path !== folder && !path.includes('draft-'))
     .sort((a, b) => statSync(b).mtimeMs - statSync(a).mtimeMs);
-  old.slice(3).forEach((path) => rmSync(path, { recursive: true, force: true }));
+  old.slice(mostKept - 1).forEach((path) => rmSync(path, { recursive: true, force: true }));
 }

@@ -24,12 +24,14 @@ await ensureInstalled().catch((error) => {
   process.exit(1);
 });
 
-const compiled = await compiledHost(root, agent ? 'edge' : 'svc');
-if (compiled?.endsWith('.cjs')) {
+let { compiled, text } = await program();
+if (text !== undefined) {
   const codeCache = new CodeCache(join(dirname(compiled), 'code'));
   const module = { exports: {} };
-  const program = codeCache.functionOf(readFileSync(compiled, 'utf8'), compiled);
-  program.call(module.exports, module.exports, createRequire(compiled), module, compiled, dirname(compiled), codeCache);
+  const main = codeCache.functionOf(text, compiled);
+  // Ten megabytes, which are not needed any more.
+  text = undefined;
+  main.call(module.exports, module.exports, createRequire(compiled), module, compiled, dirname(compiled), codeCache);
 } else if (compiled) {
   await import(pathToFileURL(compiled).href);
 } else {
@@ -38,4 +40,17 @@ if (compiled?.endsWith('.cjs')) {
   process.setSourceMapsEnabled(true);
   register({ tsconfig: fileURLToPath(new URL('../tsconfig.json', import.meta.url)) });
   await import('./svc.ts');
+}
+
+/** Another start may forget the folder between the look and the reading: then it is made again. */
+async function program(tries = 3) {
+  const compiled = await compiledHost(root, agent ? 'edge' : 'svc');
+  try {
+    return { compiled, text: compiled?.endsWith('.cjs') ? readFileSync(compiled, 'utf8') : undefined };
+  } catch (error) {
+    if (error.code !== 'ENOENT' || tries === 1) {
+      throw error;
+    }
+    return await program(tries - 1);
+  }
 }

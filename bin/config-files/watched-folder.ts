@@ -107,7 +107,7 @@ function assertOwn(folder: string): void {
   const { uid, mode } = statSync(folder);
   const me = process.getuid?.();
   if ((mode & 0o022) !== 0 || (me !== undefined && uid !== me && uid !== 0)) {
-    throw new Error(`others may write to it: it must belong to root or to the user of svc, and be writable for nobody else (chmod go-w ${folder})`);
+    throw new Error(`others may write to it: it must belong to root or to the user of svc, and be writable for no other user (chmod go-w ${folder})`);
   }
 }
 

@@ -19,6 +19,7 @@ import type { Word } from './consent.ts';
 import type { Installer, Outcome } from './installer.ts';
 import type { Leftovers } from './leftovers.ts';
 import type { PackStore } from './pack-store.ts';
+import { type PackWish, wantedAgain, wantedOf } from './pack-wish.ts';
 import { connectsItself, type Preview } from './preview.ts';
 import type { Quarantine } from './quarantine.ts';
 import type { Registries } from './registry/registries.ts';
@@ -26,7 +27,7 @@ import { rulesVersion } from './scan/rules.ts';
 import type { ScanReport } from './scan/scan.ts';
 import type { Sources, Wanted } from './sources.ts';
 import type { Switcher } from './switcher.ts';
-import type { Admitted, HistoryRow, Installed, Origin } from './tables.ts';
+import type { Admitted, HistoryRow, Installed } from './tables.ts';
 
 export interface PackBookParts {
   readonly installed: InstalledPacks;
@@ -42,16 +43,6 @@ export interface PackBookParts {
   /** Data folders of plugins, by id. */
   readonly data: string;
   readonly log: Logger;
-}
-
-export interface PackWish {
-  readonly version: string;
-  readonly origin: Origin;
-  readonly sha256: string | null;
-  readonly contentHash: string;
-  readonly ceiling: Ceiling;
-  readonly admitted: Admitted;
-  readonly reason: string | undefined;
 }
 
 /** Everything that may be done with packs. */
@@ -137,13 +128,13 @@ export class PackBook {
           'conflict',
           `what lies at the source is ${lock.id} ${lock.version} with the content_hash ${lock.content_hash}, and not what the file names`,
           {
-            reason: 'marketplace.other_bytes',
+            reason: 'marketplace.other_content',
           },
         );
       }
       const { pack, ...outcome } = await installer.install(fetched, { by, confirm, reason: wish.reason });
       if (pack === undefined) {
-        throw new SvcError('conflict', 'message' in outcome ? outcome.message : `${packId} was not installed`, { reason: 'marketplace.confirm' });
+        throw new SvcError('conflict', 'message' in outcome ? outcome.message : `${packId} was not installed`, { reason: 'marketplace.not_had' });
       }
     }
     await this.setCeiling(packId, wish.ceiling);
@@ -265,41 +256,5 @@ export class PackBook {
       installed.put(changed);
       return changed;
     });
-  }
-}
-
-/** By what pins it: nothing that could have changed meanwhile is asked for. */
-function wantedOf({ origin, version, sha256 }: PackWish): Wanted {
-  switch (origin.kind) {
-    case 'url':
-      return { url: origin.from, ...(sha256 !== null && { sha256 }), ...(origin.path !== undefined && { path: origin.path }) };
-    case 'git':
-      return {
-        git: { url: origin.from, ...(origin.commit !== undefined && { commit: origin.commit }), ...(origin.path !== undefined && { path: origin.path }) },
-      };
-    case 'upload':
-      throw new SvcError(
-        'conflict',
-        `it was uploaded, so there is no place to bring it from: send the archive (sha256 ${sha256}) with "svc market upload" first`,
-        {
-          reason: 'marketplace.no_source',
-        },
-      );
-    default:
-      return wantedAgain(origin, version);
-  }
-}
-
-/** The same place once more; of a branch what it stands at now is not known, so a commit is asked for. */
-function wantedAgain({ kind, from, name, path }: Origin, version: string | undefined): Wanted {
-  switch (kind) {
-    case 'registry':
-      return { registry: from, pack_id: name!, ...(version !== undefined && { version }) };
-    case 'git':
-      return { git: { url: from, ...(path !== undefined && { path }) } };
-    case 'folder':
-      return { folder: from, ...(path !== undefined && { path }) };
-    default:
-      throw new SvcError('conflict', 'an archive of its own has no newer version; install the other archive', { reason: 'marketplace.no_update' });
   }
 }

@@ -93,7 +93,7 @@ export const packRoutes = (book: PackBook): readonly RouteDeclaration[] => {
         return JSON.stringify(answer(call, await book.upload(bytes, path, { by: call.principal, confirm, reason })));
       },
     }),
-    ...againRoutes(book, answer),
+    ...againRoutes(book, answer, shown),
     ...stateRoutes(book, shown),
     ...historyRoutes(book),
   ];
@@ -141,7 +141,25 @@ const listedRoutes = (book: PackBook, shown: Show): readonly RouteDeclaration[] 
 type Answer = (call: Pick<Call, 'note' | 'principal'>, outcome: Outcome) => Static<typeof InstallAnswer>;
 
 /** From where a pack came before, or will come again. */
-const againRoutes = (book: PackBook, answer: Answer): readonly RouteDeclaration[] => [
+const againRoutes = (book: PackBook, answer: Answer, shown: Show): readonly RouteDeclaration[] => [
+  route({
+    method: 'PUT',
+    path: '/api/v1/marketplace/installed/{pack_id}',
+    access: 'admin',
+    summary: 'Have a pack as a file names it: this content from this source, with this ceiling',
+    description: 'The content_hash stands for what was agreed to: other content is refused, and this one is not asked about again.',
+    params: Params,
+    body: PackBody,
+    response: InstalledShape,
+    ...{ status: 200, timeoutMs: installMs },
+    errors: ['not_found', 'conflict', 'upstream_error', 'forbidden'],
+    async handle({ params, body, principal, note, signal }) {
+      const { source: origin, content_hash: contentHash, admitted, version, sha256, ceiling, reason } = body;
+      note({ resourceType: 'pack', resourceId: params.pack_id, after: { version, content_hash: contentHash, ceiling, admitted } });
+      const wish = { origin, contentHash, version, sha256, ceiling, reason, admitted: { personas: admitted.personas, servers: admitted.mcp_servers } };
+      return shown(await book.have(params.pack_id, wish, principal, signal), principal);
+    },
+  }),
   route({
     method: 'POST',
     path: '/api/v1/marketplace/installed/{pack_id}/update',
@@ -179,24 +197,6 @@ const againRoutes = (book: PackBook, answer: Answer): readonly RouteDeclaration[
 ];
 
 const stateRoutes = (book: PackBook, shown: Show): readonly RouteDeclaration[] => [
-  route({
-    method: 'PUT',
-    path: '/api/v1/marketplace/installed/{pack_id}',
-    access: 'admin',
-    summary: 'Have a pack as a file names it: this content from this source, with this ceiling',
-    description: 'The content_hash stands for what was agreed to: other content is refused, and this one is not asked about again.',
-    params: Params,
-    body: PackBody,
-    response: InstalledShape,
-    ...{ status: 200, timeoutMs: installMs },
-    errors: ['not_found', 'conflict', 'upstream_error', 'forbidden'],
-    async handle({ params, body, principal, note, signal }) {
-      const { source: origin, content_hash: contentHash, admitted, version, sha256, ceiling, reason } = body;
-      note({ resourceType: 'pack', resourceId: params.pack_id, after: { version, content_hash: contentHash, ceiling, admitted } });
-      const wish = { origin, contentHash, version, sha256, ceiling, reason, admitted: { personas: admitted.personas, servers: admitted.mcp_servers } };
-      return shown(await book.have(params.pack_id, wish, principal, signal), principal);
-    },
-  }),
   ...(['rollback', 'enable', 'disable'] as const).map((verb) =>
     route({
       method: 'POST',

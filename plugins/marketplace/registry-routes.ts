@@ -42,22 +42,7 @@ export const registryRoutes = (registries: Registries, installed: InstalledPacks
       return shownRegistry(row, registries.content(row), true);
     },
   }),
-  route({
-    method: 'PUT',
-    path: '/api/v1/marketplace/registries/{name}',
-    access: 'admin',
-    summary: 'Have a registry at this address, with this key',
-    params: Params,
-    body: RegistryBody,
-    response: RegistryShape,
-    ...{ status: 200, timeoutMs: readMs },
-    errors: ['conflict', 'upstream_error'],
-    async handle({ params: { name }, body: { url, public_key: key }, principal, note }) {
-      const row = await registries.have({ name, address: url, key: key ?? undefined, by: principal.id });
-      note({ resourceType: 'registry', resourceId: name, after: { url, signed: key !== null } });
-      return shownRegistry(row, registries.content(row), true);
-    },
-  }),
+  haveRoute(registries),
   route({
     method: 'POST',
     path: '/api/v1/marketplace/registries/{name}/refresh',
@@ -108,3 +93,21 @@ export const registryRoutes = (registries: Registries, installed: InstalledPacks
     },
   }),
 ];
+
+const haveRoute = (registries: Registries): RouteDeclaration =>
+  route({
+    method: 'PUT',
+    path: '/api/v1/marketplace/registries/{name}',
+    access: 'admin',
+    summary: 'Have a registry at this address, with this key',
+    params: Params,
+    body: RegistryBody,
+    response: RegistryShape,
+    ...{ status: 200, timeoutMs: readMs },
+    errors: ['conflict', 'upstream_error'],
+    async handle({ params: { name }, body: { url, public_key: key }, principal, note }) {
+      const row = await registries.have({ name, address: url, key: key ?? undefined, by: principal.id });
+      note({ resourceType: 'registry', resourceId: name, after: { url, signed: key !== null } });
+      return shownRegistry(row, registries.content(row), true);
+    },
+  });

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
-import { chmodSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 
 import { CodeCache } from '../../bin/code-cache.mjs';
-import { scratch } from './launcher.ts';
+import { checkout, scratch, svc } from './launcher.ts';
 
 const text = `let runs = 0;
 exports.twice = (n) => { runs += 1; return n * 2; };
@@ -79,4 +79,16 @@ test('where nothing can be written a start goes on without', async (t) => {
   const none = new CodeCache(undefined);
   assert.equal(load(none).twice(21), 42);
   assert.equal(await none.keep(), 0);
+});
+
+test('a program that was forgotten while a svc ran from its folder is made again', { timeout: 120_000 }, async (t) => {
+  const root = checkout(t, 'version');
+  assert.equal((await svc(['version'], { root })).code, 0);
+  const home = join(root, 'node_modules/.cache/svc');
+  const [name] = readdirSync(home);
+  rmSync(join(home, name!), { recursive: true });
+  mkdirSync(join(home, name!, 'code'), { recursive: true });
+  const again = await svc(['version'], { root });
+  assert.equal(again.code, 0, again.stderr);
+  assert.ok(existsSync(join(home, name!, 'svc.cjs')));
 });

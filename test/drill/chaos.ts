@@ -1,5 +1,5 @@
 import { execFileSync, spawn } from 'node:child_process';
-import { closeSync, mkdtempSync, openSync, renameSync, rmSync, statfsSync, writeFileSync, writeSync } from 'node:fs';
+import { closeSync, existsSync, mkdtempSync, openSync, renameSync, rmSync, statfsSync, writeFileSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -138,6 +138,10 @@ class Chaos {
   }
 
   async step(step: number, name: keyof typeof misfortunes, random: () => number, hold: number): Promise<Row> {
+    // One misfortune that it does not outlive is one failure, and not all that come after.
+    if (!existsSync(`/proc/${this.pid}`)) {
+      await this.#start();
+    }
     const writes = writing(this.#ledger, 50);
     await pause(500 + random() * 1_500);
     let failed = '';
@@ -157,7 +161,7 @@ class Chaos {
       ok: back && lost.length === 0,
       'back, s': Math.round(backSeconds * 10) / 10,
       lost: lost.length,
-      what: lost.slice(0, 5).join('; ') || failed,
+      what: failed || lost.slice(0, 5).join('; '),
     };
   }
 

@@ -34,13 +34,13 @@ const minuteMs = 60_000;
 test('stores near their bounds, and a block that is damaged', { timeout: 120_000 }, async (t) => {
   const now = Date.now();
   const dataDir = mkdtempSync(join(tmpdir(), 'svc-doctor-'));
-  t.after(() => rmSync(dataDir, { recursive: true, force: true }));
   const before = await openLogStore({ folder: join(dataDir, 'plugins/logs'), log: silent, now: () => Date.now() });
   const rows = Array.from({ length: 16 }, (_, at) => [`${now - minuteMs + at}000000`, randomBytes(60_000).toString('base64')]);
   await before.push('loki-json', Buffer.from(JSON.stringify({ streams: [{ stream: { app: 'noise' }, values: rows }] })), {});
   await before.flush();
   await before.close();
   const house = await startTestHost(t, { plugins: ['doctor', 'programs', 'metricsdb', 'logs', 'traces', 'setting'], dataDir });
+  t.after(() => rmSync(dataDir, { recursive: true, force: true }));
   useNoLeaks(t, house);
   const set = (category: string, key: string, value: unknown) =>
     house.json(`/api/v1/system-settings/${category}/${key}`, { method: 'PUT', body: JSON.stringify({ value }) });

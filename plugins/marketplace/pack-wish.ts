@@ -1,0 +1,52 @@
+import { SvcError } from 'svc/sdk';
+
+import type { Ceiling } from '../gate/contract.ts';
+import type { Wanted } from './sources.ts';
+import type { Admitted, Origin } from './tables.ts';
+
+/** A pack as a file names it: where it comes from, which content was agreed to, and what it may. */
+export interface PackWish {
+  readonly version: string;
+  readonly origin: Origin;
+  readonly sha256: string | null;
+  readonly contentHash: string;
+  readonly ceiling: Ceiling;
+  readonly admitted: Admitted;
+  readonly reason: string | undefined;
+}
+
+/** By what pins it: nothing that could have changed meanwhile is asked for. */
+export function wantedOf({ origin, version, sha256 }: PackWish): Wanted {
+  switch (origin.kind) {
+    case 'url':
+      return { url: origin.from, ...(sha256 !== null && { sha256 }), ...(origin.path !== undefined && { path: origin.path }) };
+    case 'git':
+      return {
+        git: { url: origin.from, ...(origin.commit !== undefined && { commit: origin.commit }), ...(origin.path !== undefined && { path: origin.path }) },
+      };
+    case 'upload':
+      throw new SvcError(
+        'conflict',
+        `it was uploaded, so there is no place to bring it from: send the archive (sha256 ${sha256}) with "svc market upload" first`,
+        {
+          reason: 'marketplace.no_source',
+        },
+      );
+    default:
+      return wantedAgain(origin, version);
+  }
+}
+
+/** The same place once more; of a branch what it stands at now is not known, so a commit is asked for. */
+export function wantedAgain({ kind, from, name, path }: Origin, version: string | undefined): Wanted {
+  switch (kind) {
+    case 'registry':
+      return { registry: from, pack_id: name!, ...(version !== undefined && { version }) };
+    case 'git':
+      return { git: { url: from, ...(path !== undefined && { path }) } };
+    case 'folder':
+      return { folder: from, ...(path !== undefined && { path }) };
+    default:
+      throw new SvcError('conflict', 'an archive of its own has no newer version; install the other archive', { reason: 'marketplace.no_update' });
+  }
+}
