@@ -24,22 +24,25 @@ await ensureInstalled().catch((error) => {
   process.exit(1);
 });
 
-let { compiled, text } = await program();
-if (text !== undefined) {
-  const codeCache = new CodeCache(join(dirname(compiled), 'code'));
-  const module = { exports: {} };
-  const main = codeCache.functionOf(text, compiled);
-  // Ten megabytes, which are not needed any more.
-  text = undefined;
-  main.call(module.exports, module.exports, createRequire(compiled), module, compiled, dirname(compiled), codeCache);
-} else if (compiled) {
-  await import(pathToFileURL(compiled).href);
-} else {
-  const { register } = await import('tsx/esm/api');
-  // Named, because tsx would look for it in the working directory and svc may be started from anywhere.
-  process.setSourceMapsEnabled(true);
-  register({ tsconfig: fileURLToPath(new URL('../tsconfig.json', import.meta.url)) });
-  await import('./svc.ts');
+await start();
+
+/** In a function, so that a text of ten megabytes is not kept by the module. */
+async function start() {
+  const { compiled, text } = await program();
+  if (text !== undefined) {
+    const codeCache = new CodeCache(join(dirname(compiled), 'code'));
+    const module = { exports: {} };
+    const main = codeCache.functionOf(text, compiled);
+    main.call(module.exports, module.exports, createRequire(compiled), module, compiled, dirname(compiled), codeCache);
+  } else if (compiled) {
+    await import(pathToFileURL(compiled).href);
+  } else {
+    const { register } = await import('tsx/esm/api');
+    // Named, because tsx would look for it in the working directory and svc may be started from anywhere.
+    process.setSourceMapsEnabled(true);
+    register({ tsconfig: fileURLToPath(new URL('../tsconfig.json', import.meta.url)) });
+    await import('./svc.ts');
+  }
 }
 
 /** Another start may forget the folder between the look and the reading: then it is made again. */
