@@ -71,6 +71,10 @@ export const registryRoutes = (registries: Registries, installed: InstalledPacks
       note({ resourceType: 'registry', resourceId: params.name });
     },
   }),
+  searchRoute(registries, installed),
+];
+
+const searchRoute = (registries: Registries, installed: InstalledPacks): RouteDeclaration =>
   listRoute({
     path: '/api/v1/marketplace/search',
     ...open,
@@ -91,8 +95,7 @@ export const registryRoutes = (registries: Registries, installed: InstalledPacks
       }));
       return pageOfList(found, ({ registry: from, pack_id: id }) => `${from}/${id}`, page);
     },
-  }),
-];
+  });
 
 const haveRoute = (registries: Registries): RouteDeclaration =>
   route({
