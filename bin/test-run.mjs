@@ -13,8 +13,11 @@ process.execArgv.push('--import', 'tsx');
 const [fileDeadlineMs, ...names] = process.argv.slice(2);
 const files = names.map((name) => resolve(name));
 const { entries, forget } = shareProcesses(files);
+/** So many that their slowest are worth knowing. */
+const manyFiles = 50;
 const failures = [];
 const heardOf = new Set();
+const tookMs = new Map();
 
 // From Node 22 on a file whose test ran out of time is no longer ended by the runner, unless it is asked to.
 const forceExit = Number(process.versions.node.split('.')[0]) >= 22;
@@ -32,12 +35,22 @@ events.on('test:pass', ({ name, file }) => {
     heardOf.add(file);
   }
 });
+// Of each test that is in no other one; those of one file run one after another.
+events.on('test:complete', ({ name, file, nesting, details: { duration_ms: ms = 0 } }) => {
+  if (nesting === 0 && name !== file && file !== undefined) {
+    tookMs.set(file, (tookMs.get(file) ?? 0) + ms);
+  }
+});
 const report = events.compose(process.stdout.isTTY ? new spec() : tap);
 report.pipe(process.stdout);
 report.once('end', () => {
   forget();
   const silent = files.filter((file) => !heardOf.has(file));
   failures.push(...silent.map((file) => `${relative('', file)}: holds no test, or did not come to it`));
+  if (files.length > manyFiles) {
+    const slowest = [...tookMs].toSorted(([, a], [, b]) => b - a).slice(0, 20);
+    process.stdout.write(`\n# Slowest files:\n${slowest.map(([file, ms]) => `#   ${Math.round(ms / 1_000)} s ${relative('', file)}\n`).join('')}`);
+  }
   if (failures.length > 0) {
     process.stderr.write(`\nFailed:\n${failures.map((failure) => `  ${failure}\n`).join('')}`);
   }
