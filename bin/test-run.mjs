@@ -36,7 +36,7 @@ events.on('test:pass', ({ name, file }) => {
   }
 });
 // Of each test that is in no other one; those of one file run one after another.
-events.on('test:complete', ({ name, file, nesting, details: { duration_ms: ms = 0 } }) => {
+events.on('test:complete', ({ name, file, nesting, details: { duration_ms: ms } }) => {
   if (nesting === 0 && name !== file && file !== undefined) {
     tookMs.set(file, (tookMs.get(file) ?? 0) + ms);
   }

@@ -119,7 +119,7 @@ const probeOf = async (running: RunningSvc): Promise<string> => (await clientOf(
 type Values = (key: string) => string;
 
 async function valuesOf(running: RunningSvc): Promise<Values> {
-  const all = await clientOf(running).list<{ category: string; key: string; value: unknown }>('/api/v1/system-settings');
+  const all = await clientOf(running).list<{ category: string; key: string; value: string | number | boolean }>('/api/v1/system-settings');
   return (wanted) => String(all.find(({ category, key }) => `${category}.${key}` === wanted)?.value ?? '');
 }
 

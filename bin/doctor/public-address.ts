@@ -110,7 +110,9 @@ function sockets(subject: string, url: string): Promise<Finding> {
       resolve(finding);
     };
     socket.once('open', () => socket.send('there and back'));
-    socket.once('message', (data) => settle(String(data) === 'there and back' ? ok(subject, 'get through') : broken('what comes back is not what was sent')));
+    socket.once('message', (data: Buffer) =>
+      settle(data.toString() === 'there and back' ? ok(subject, 'get through') : broken('what comes back is not what was sent')),
+    );
     socket.once('close', () => settle(broken('it was closed')));
     socket.once('error', (error) => settle(broken(messageOf(error))));
   });

@@ -93,7 +93,7 @@ export class Registry extends List implements SkillRegistry {
     if (of.length !== this.#kept?.of.length || of.some((part, index) => part !== this.#kept!.of[index])) {
       this.#kept = { of, edition: editionOf(own, declared, lists) };
     }
-    return this.#kept!.edition;
+    return this.#kept.edition;
   }
 }
 

@@ -15,7 +15,7 @@ import { projectRoot, scratch, serving, svc } from './launcher.ts';
 
 /** What the doctor says, run by another program before it where that is given. */
 async function examined(data: string, env: Record<string, string> = {}, before: readonly string[] = []): Promise<(subject: string) => Finding> {
-  const [command = '', ...rest] = [...before, process.execPath, join(projectRoot, 'bin/svc')];
+  const [command, ...rest] = [...before, process.execPath, join(projectRoot, 'bin/svc')];
   const { json, stderr, stdout } = await svc(['doctor', '--data', data, '--json'], {
     env: { SVC_HTTP_ADDR: '127.0.0.1:0', ...env },
     cwd: projectRoot,

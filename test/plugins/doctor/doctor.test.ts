@@ -145,7 +145,7 @@ test('a probe opens an echo for a minute, and nothing without one', async (t) =>
   const socket = new WebSocket(`${house.url.replace('http', 'ws')}/api/v1/doctor/probes/${probe}/socket`);
   const echo = await new Promise<string>((resolve, reject) => {
     socket.once('open', () => socket.send('hello'));
-    socket.once('message', (data) => resolve(String(data)));
+    socket.once('message', (data: Buffer) => resolve(data.toString()));
     socket.once('error', reject);
   });
   assert.equal(echo, 'hello');

@@ -99,7 +99,7 @@ describe('words of strangers', () => {
   let opened: Awaited<ReturnType<typeof open>>;
   const harmless = new Map<Place, ReadonlyMap<string, Received>>();
   before(async () => {
-    opened = await open({ after: (work: () => unknown) => void undo.unshift(work) } as Start);
+    opened = await open({ after: (work: () => unknown) => void undo.unshift(work) });
     for (const place of places) {
       harmless.set(place, await opened.told(place, 'word'));
       assert.deepEqual(await opened.refused(), []);

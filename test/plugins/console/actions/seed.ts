@@ -61,7 +61,7 @@ async function stranger({ house, ask }: Seeding): Promise<void> {
     ({ session: other }) => other.close(),
     () => undefined,
   );
-  session.close();
+  await session.close();
   clearInterval(timer);
 }
 

@@ -32,7 +32,8 @@ export interface Parameter {
   readonly example?: unknown;
 }
 
-type Access = 'public' | 'any' | string | { readonly action?: string; readonly self?: string };
+/** `public`, `any`, a permission, or one that depends. */
+type Access = string | { readonly action?: string; readonly self?: string };
 
 interface Described {
   readonly operationId: string;
