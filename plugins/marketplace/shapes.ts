@@ -3,7 +3,7 @@ import { type TSchema, Type } from 'typebox';
 const orNull = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
 const Time = Type.String({ format: 'date-time' });
 const Texts = Type.Array(Type.String());
-const Sha256 = Type.String({ pattern: '^[0-9a-f]{64}$' });
+const Sha256 = Type.String({ pattern: '^[0-9a-f]{64}$', examples: ['4a7d1ed414474e4033ac29ccb8653d9b3e8b1a7c6f0d5e2c9b8a7f6e5d4c3b2a'] });
 const label = Type.String({ pattern: '^[A-Za-z0-9_./-]{1,100}=[^=]{0,200}$' });
 
 export const PackId = Type.String({ pattern: '^[a-z][a-z0-9-]{1,40}$' });
@@ -119,8 +119,8 @@ export const PackBody = Type.Object({
   version: Type.String({ minLength: 1, maxLength: 60 }),
   source: Type.Object({
     kind: Type.Enum(['registry', 'url', 'git', 'upload', 'folder']),
-    from: Type.String({ minLength: 1, maxLength: 2_000 }),
-    name: Type.Optional(Type.String({ maxLength: 100 })),
+    from: Type.String({ minLength: 1, maxLength: 2_000, examples: ['shipped'] }),
+    name: Type.Optional(Type.String({ maxLength: 100, examples: ['hello'] })),
     path: Type.Optional(Path),
     commit: Type.Optional(Type.String({ pattern: '^[0-9a-f]{40}$' })),
   }),
@@ -147,11 +147,13 @@ export const RegistryShape = Type.Object({
   added_at: Time,
 });
 
-export const RegistryBody = Type.Object({ url: Type.String({ minLength: 1, maxLength: 2_000 }), public_key: orNull(Type.String({ maxLength: 200 })) });
+const RegistryUrl = Type.String({ minLength: 1, maxLength: 2_000, examples: ['https://example.org/registry'] });
+
+export const RegistryBody = Type.Object({ url: RegistryUrl, public_key: orNull(Type.String({ maxLength: 200 })) });
 
 export const NewRegistry = Type.Object({
   name: RegistryName,
-  url: Type.String({ minLength: 1, maxLength: 2_000, examples: ['https://example.org/registry'] }),
+  url: RegistryUrl,
   public_key: Type.Optional(Type.String({ maxLength: 200 })),
 });
 

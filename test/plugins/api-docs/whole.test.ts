@@ -40,6 +40,7 @@ const needMore = new Set([
   'POST /api/v1/knowledge/ssh-identities',
   'POST /api/v1/marketplace/links',
   'POST /api/v1/marketplace/registries',
+  'PUT /api/v1/marketplace/registries/{name}',
   'POST /api/v1/tokens',
   'POST /api/v1/topology/relations',
 ]);
