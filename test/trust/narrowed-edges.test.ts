@@ -23,6 +23,9 @@ const pairs = ({ acme, bravo }: TwoCustomers): readonly (readonly [Customer, Cus
 /** The edges of both, connected; each offers a tool of its own, and one that says on each whose it is. */
 async function connected(t: Parameters<typeof twoCustomers>[0]): Promise<TwoCustomers> {
   const all = await twoCustomers(t);
+  const { body: role } = await all.ask('GET', '/api/v1/roles/everything-but-admin', all.house.token);
+  // Tools of machines are for who may look at devices.
+  await all.role('everything-but-admin', [...role.grants, 'device:*']);
   const simulate = simulator(t, all.house.url);
   for (const [index, { name, edge }] of [all.acme, all.bravo].entries()) {
     const { status, body: keys, text } = await all.ask('POST', `/api/v1/edges/${edge}/rotate-secret`, all.house.token, {});

@@ -67,7 +67,7 @@ test('a tool of edges runs on devices that its caller sees; others are not there
         onlineEdge: async (id: number) => id - 4,
       },
       'device.scopes': { of: async (selectors: string[]) => ({ ids: new Set(selectors.includes('customer=acme') ? [7] : []), enforce: [] }) },
-      'edge.fleet': { list: () => [{ id: 3, name: 'e', status: 'online' }] },
+      'edge.fleet': { list: () => [{ id: 3, name: 'e', status: 'online' }], get: (id: number) => ({ id, device_id: id + 4 }) },
       'edge.skills': {
         list: async () => [offered],
         execute: async (edge: number) => {
