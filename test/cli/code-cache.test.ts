@@ -81,7 +81,7 @@ test('where nothing can be written a start goes on without', async (t) => {
   assert.equal(await none.keep(), 0);
 });
 
-test('a program that was forgotten while a svc ran from its folder is made again', { timeout: 120_000 }, async (t) => {
+test('a program that was forgotten while a svc ran from its folder is made again', { timeout: 300_000 }, async (t) => {
   const root = checkout(t, 'version');
   assert.equal((await svc(['version'], { root })).code, 0);
   const home = join(root, 'node_modules/.cache/svc');

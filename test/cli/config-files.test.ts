@@ -124,7 +124,7 @@ test('what is configured goes to files and comes back, also into another svc', {
   });
 });
 
-test('a folder that is watched is applied at the start and at each change; a broken file leaves what was, and is told', { timeout: 120_000 }, async (t) => {
+test('a folder that is watched is applied at the start and at each change; a broken file leaves what was, and is told', { timeout: 300_000 }, async (t) => {
   const folder = scratch(t);
   const files = join(folder, 'config');
   mkdirSync(join(files, 'roles'), { recursive: true });

@@ -96,7 +96,7 @@ test('a svc that claims to run but cannot be reached is a finding, not a crash',
   assert.match(of('lock').detail, /without holding its lock/);
 });
 
-test('a plugin that fails is named, and started again when that is asked for', { timeout: 120_000 }, async (t) => {
+test('a plugin that fails is named, and started again when that is asked for', { timeout: 300_000 }, async (t) => {
   const root = checkout(t, 'host', 'version');
   const folder = join(root, 'plugins', 'lamp');
   mkdirSync(folder);

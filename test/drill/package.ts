@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { execFile, execFileSync, spawn, spawnSync } from 'node:child_process';
-import { copyFileSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -17,7 +17,8 @@ const patienceMs = 120_000;
 
 /**
  * The Debian package in a fresh Debian: installed by dpkg, run as its unit runs it, upgraded with what was changed in its settings kept,
- * removed with the data kept, purged with nothing left. `debian`: a folder with such a root, which is left as it was; made by debootstrap otherwise.
+ * removed with the data kept, purged with nothing left. `debian`: a folder with such a root, which is left as it was, or `this`: the system of this
+ * machine under a layer that takes all changes; made by debootstrap otherwise, which needs a network.
  */
 export async function run({ debian = '', binary = '' }: { readonly debian?: string; readonly binary?: string } = {}): Promise<Outcome> {
   if (process.getuid?.() !== 0) {
@@ -51,15 +52,35 @@ export async function run({ debian = '', binary = '' }: { readonly debian?: stri
     say(String((error as Error).stack));
     return { ok: false, steps: rows };
   } finally {
+    for (const mounted of [fresh, `${fresh}.layer`]) {
+      spawnSync('umount', [mounted]);
+    }
     rmSync(folder, { recursive: true, force: true });
   }
 }
 
 function freshDebian(fresh: string, from: string): void {
-  if (from === '') {
+  if (from === 'this') {
+    overThisMachine(fresh, `${fresh}.layer`);
+  } else if (from === '') {
     execFileSync('debootstrap', ['--variant=minbase', '--include=passwd', 'bookworm', fresh], { timeout: longMs, stdio: 'ignore' });
   } else {
     execFileSync('cp', ['-a', from, fresh]);
+  }
+}
+
+/** What it changes is in memory, and gone with it. */
+function overThisMachine(fresh: string, layer: string): void {
+  [fresh, layer].forEach((folder) => mkdirSync(folder));
+  execFileSync('mount', ['-t', 'tmpfs', 'tmpfs', layer]);
+  ['upper', 'work'].forEach((name) => mkdirSync(join(layer, name)));
+  execFileSync('mount', ['-t', 'overlay', 'overlay', '-o', `lowerdir=/,upperdir=${layer}/upper,workdir=${layer}/work`, fresh]);
+  for (const [name, number] of [
+    ['null', '3'],
+    ['zero', '5'],
+    ['urandom', '9'],
+  ] as const) {
+    execFileSync('mknod', ['-m', '666', join(fresh, 'dev', name), 'c', '1', number]);
   }
 }
 

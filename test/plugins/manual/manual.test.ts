@@ -68,7 +68,7 @@ test('the page of settings has what plugins declare, without values', async (t) 
   assert.match(text, /<h2 id="session">session<\/h2>/);
 });
 
-test('what packs are installed here is not on the page of settings, which is for everyone', { timeout: 120_000 }, async (t) => {
+test('what packs are installed here is not on the page of settings, which is for everyone', { timeout: 300_000 }, async (t) => {
   const house = await startMarket(t, { plugins: [...rooms, 'manual'] });
   const settings = { 'lamp.colour': { schema: { type: 'string' }, default: 'red', description: 'Colour of the lamp.' } };
   const { status, body } = await uploadConfirmed(house, {
