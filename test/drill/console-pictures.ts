@@ -72,6 +72,7 @@ interface Shot {
 async function picture(browser: Browser, { url, email, password }: Demo, { size, dark, folder, only }: Shot) {
   const context = await browser.newContext({ viewport: size, colorScheme: dark ? 'dark' : 'light', reducedMotion: 'reduce' });
   const page = await context.newPage();
+  page.setDefaultTimeout(15_000);
   const failures: Row[] = [];
   let pictures = 0;
   await page.goto(`${url}/`);

@@ -75,7 +75,8 @@ export class Plot {
       width: this.#element.clientWidth,
       height,
       legend: { show: false },
-      padding: [8, 8, 0, 0],
+      // The last time is written half beyond the end.
+      padding: [8, 18, 0, 0],
       cursor: {
         y: false,
         points: { size: 5 },

@@ -127,7 +127,7 @@ function Other({ panel: { title, data, type }, height }: { readonly panel: Panel
   }
   const readings = data.result_type === 'vector' ? data.result : data.result.flatMap(({ name, last }) => (last ? [{ ...last, name }] : []));
   return type === 'table' ? (
-    <Scrolling title={title} height={height} heads={[text.name, text.value]}>
+    <Scrolling title={title} height={height} heads={[text.name, text.value]} numeric>
       {readings.map(({ name, formatted, state }) => (
         <tr key={name}>
           <td class="cut" title={name}>
@@ -158,16 +158,20 @@ interface ScrollingProps {
   readonly title: string;
   readonly height: number;
   readonly heads: readonly [string, string];
+  /** The second column has figures. */
+  readonly numeric?: boolean;
   readonly children: ComponentChildren;
 }
 
-const Scrolling = ({ title, height, heads, children }: ScrollingProps) => (
+const Scrolling = ({ title, height, heads, numeric, children }: ScrollingProps) => (
   <div class="table scrolls" tabIndex={0} role="region" aria-label={title} style={{ height: `${height}px` }}>
     <table aria-label={title}>
       <thead>
         <tr>
           <th scope="col">{heads[0]}</th>
-          <th scope="col">{heads[1]}</th>
+          <th scope="col" class={numeric ? 'num' : undefined}>
+            {heads[1]}
+          </th>
         </tr>
       </thead>
       <tbody>{children}</tbody>

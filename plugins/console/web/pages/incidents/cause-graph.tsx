@@ -28,7 +28,12 @@ export function CauseGraph({ steps, names }: { readonly steps: readonly Propagat
   const sentence = steps.map(({ from, to, relation }) => `${called(from)} ${relation} ${called(to)}`).join('; ');
   return (
     <div class="cause-graph" tabIndex={0} role="group" aria-label={text.label}>
-      <svg width={width} height={height} viewBox={`0 0 ${width} ${height}`} role="img" aria-label={`${text.label}: ${sentence}`}>
+      <svg
+        style={{ width: `clamp(${Math.round(width * 0.75)}px, 100%, ${width}px)` }}
+        viewBox={`0 0 ${width} ${height}`}
+        role="img"
+        aria-label={`${text.label}: ${sentence}`}
+      >
         {steps.map(({ from, to, relation, checks }) => {
           const [start, end] = [at.get(from)!, at.get(to)!];
           const [x1, y1, x2, y2] = [start.x + box.width, start.y + box.height / 2, end.x, end.y + box.height / 2];

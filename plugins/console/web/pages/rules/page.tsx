@@ -59,7 +59,7 @@ function RuleList() {
       ),
     },
     { head: text.kind, width: '150px', rank: 2, cell: ({ kind }) => <span class="soft">{kind.replaceAll('_', ' ')}</span> },
-    { head: text.scope, width: '90px', rank: 1, cell: ({ scope_type: scope }) => scope },
+    { head: text.scope, width: '140px', rank: 1, cell: ({ scope_type: scope }) => scope.replaceAll('_', ' ') },
     { head: text.enabled, width: '80px', cell: (rule) => <Switch rule={rule} may={may('alert:write')} done={rules.reload} /> },
   ];
   return (
