@@ -27,6 +27,11 @@ test('every button of every page is pressed, and svc does what it says', { timeo
   const model = await FakeModel.start();
   const hook = createServer((request, answer) => request.resume().on('end', () => answer.writeHead(400).end('no'))).listen(0, '127.0.0.1');
   const folder = mkdtempSync(join(tmpdir(), 'svc-console-packs-'));
+  t.after(async () => {
+    await model.close();
+    hook.close();
+    rmSync(folder, { recursive: true, force: true });
+  });
   const house = await startConsoleHouse({
     environment: {
       SVC_OUTBOUND_ALLOW_PRIVATE: '127.0.0.1',
@@ -35,12 +40,7 @@ test('every button of every page is pressed, and svc does what it says', { timeo
       SVC_INVESTIGATE_SEVERITY: 'never',
     },
   });
-  t.after(async () => {
-    await house.end();
-    await model.close();
-    hook.close();
-    rmSync(folder, { recursive: true, force: true });
-  });
+  t.after(() => house.end());
   const ask = async <T>(method: string, path: string, body?: object): Promise<T> => {
     const answer = await house.fetch(`/api/v1${path}`, {
       method,

@@ -6,8 +6,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 
 import type { Browser } from 'playwright-core';
 
-import { startFleet } from '../../../bin/edge-sim/fleet.ts';
-import { startWholeHouse } from '../../whole-house.ts';
+import { type SimulatedFleet, startFleet } from '../../../bin/edge-sim/fleet.ts';
+import { startWholeHouse, type WholeHouse } from '../../whole-house.ts';
 import { openView, signIn, type View } from './browser.ts';
 
 /** Whose page it is. */
@@ -28,36 +28,24 @@ export interface ConsoleHouseOptions {
   readonly environment?: Readonly<Record<string, string>>;
 }
 
+/** What fails on the way takes everything with it: a test that has no house yet could not end one. */
 export async function startConsoleHouse({ hosts = 2, environment = {} }: ConsoleHouseOptions = {}): Promise<ConsoleHouse> {
   const dataDir = mkdtempSync(join(tmpdir(), 'svc-console-'));
   const simDir = mkdtempSync(join(tmpdir(), 'svc-console-hosts-'));
   const house = await startWholeHouse({ dataDir, environment });
-  const put = async <T = { id: number }>(path: string, body: object): Promise<T> => {
-    const answer = await house.fetch(`/api/v1${path}`, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) });
-    const text = await answer.text();
-    assert.ok(answer.ok, `${path} ${text}`);
-    return (text === '' ? {} : JSON.parse(text)) as T;
+  let fleet: SimulatedFleet | undefined;
+  const end = async (): Promise<void> => {
+    fleet?.stop();
+    await fleet?.ended;
+    await house.end();
+    [dataDir, simDir].forEach((folder) => rmSync(folder, { recursive: true, force: true }));
   };
-  const total = async (path: string): Promise<number> => ((await (await house.fetch(`/api/v1${path}`)).json()) as { total: number }).total;
-  const { token } = await put<{ token: string }>('/edges/enrolments', { max_uses: hosts });
-  const fleet = startFleet(
-    {
-      ...{ manager: new URL(house.url), token, count: hosts, ramp: 0, seed: 'console', failProb: 0, intervalMs: 5_000, metrics: 'full' },
-      ...{ logsPerSecond: 0.2, requestsPerMinute: 30, pastMs: 120_000 },
-    },
-    simDir,
-  );
-  await put('/users', { ...account, display_name: 'Ada', role: 'admin' });
-  await put('/alert-rules', {
-    ...{ rule_key: 'always', name: 'Always', kind: 'metric_raw', source_type: 'svc_builtin', scope_type: 'global', join_mode: 'all', severity: 'critical' },
-    conditions: [{ expr: 'vector(1) > 0' }],
-    ...{ labels: { team: 'shop' }, annotations: { summary: 'it is always so', description: 'nothing to do' } },
-  });
-  await put('/notification-channels', { name: 'far', channel_type: 'webhook', endpoint: 'https://192.0.2.1/hook', match_severity_min: 'critical' });
-  await put('/alerts/silences', { matchers: [{ name: 'rule', value: 'nothing' }], duration: '1h', reason: 'planned' });
-  await put('/monitor/panels', { dashboard_uid: 'mine', title: 'Processor', type: 'timeseries', query: 'node_cpu_usage_percent' });
-  for (const deadline = Date.now() + 60_000; (await total('/devices')) < hosts || (await total('/alerts/incidents')) === 0; await pause(100)) {
-    assert.ok(Date.now() < deadline, 'the hosts and the incident are there within 60 s');
+  try {
+    fleet = await startHosts(house, simDir, hosts);
+    await fill(house, hosts);
+  } catch (error) {
+    await end();
+    throw error;
   }
   return {
     url: house.url,
@@ -71,11 +59,41 @@ export async function startConsoleHouse({ hosts = 2, environment = {} }: Console
       await signIn(view, house.url, account.email, account.password);
       return view;
     },
-    async end() {
-      fleet.stop();
-      await fleet.ended;
-      await house.end();
-      [dataDir, simDir].forEach((folder) => rmSync(folder, { recursive: true, force: true }));
-    },
+    end,
   };
+}
+
+async function put<T = { id: number }>(house: WholeHouse, path: string, body: object): Promise<T> {
+  const answer = await house.fetch(`/api/v1${path}`, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) });
+  const text = await answer.text();
+  assert.ok(answer.ok, `${path} ${text}`);
+  return (text === '' ? {} : JSON.parse(text)) as T;
+}
+
+async function startHosts(house: WholeHouse, simDir: string, hosts: number): Promise<SimulatedFleet> {
+  const { token } = await put<{ token: string }>(house, '/edges/enrolments', { max_uses: hosts });
+  return startFleet(
+    {
+      ...{ manager: new URL(house.url), token, count: hosts, ramp: 0, seed: 'console', failProb: 0, intervalMs: 5_000, metrics: 'full' },
+      ...{ logsPerSecond: 0.2, requestsPerMinute: 30, pastMs: 120_000 },
+    },
+    simDir,
+  );
+}
+
+/** Everything that pages show, at least once. */
+async function fill(house: WholeHouse, hosts: number): Promise<void> {
+  await put(house, '/users', { ...account, display_name: 'Ada', role: 'admin' });
+  await put(house, '/alert-rules', {
+    ...{ rule_key: 'always', name: 'Always', kind: 'metric_raw', source_type: 'svc_builtin', scope_type: 'global', join_mode: 'all', severity: 'critical' },
+    conditions: [{ expr: 'vector(1) > 0' }],
+    ...{ labels: { team: 'shop' }, annotations: { summary: 'it is always so', description: 'nothing to do' } },
+  });
+  await put(house, '/notification-channels', { name: 'far', channel_type: 'webhook', endpoint: 'https://192.0.2.1/hook', match_severity_min: 'critical' });
+  await put(house, '/alerts/silences', { matchers: [{ name: 'rule', value: 'nothing' }], duration: '1h', reason: 'planned' });
+  await put(house, '/monitor/panels', { dashboard_uid: 'mine', title: 'Processor', type: 'timeseries', query: 'node_cpu_usage_percent' });
+  const total = async (path: string): Promise<number> => ((await (await house.fetch(`/api/v1${path}`)).json()) as { total: number }).total;
+  for (const deadline = Date.now() + 60_000; (await total('/devices')) < hosts || (await total('/alerts/incidents')) === 0; await pause(100)) {
+    assert.ok(Date.now() < deadline, 'the hosts and the incident are there within 60 s');
+  }
 }

@@ -87,7 +87,7 @@ function List({ lines, depth }: { readonly lines: readonly string[]; readonly de
     if (indent !== undefined && indent.length <= margin.length + 1) {
       items.push([text!]);
     } else {
-      items.at(-1)?.push(line.slice(Math.min(line.length - line.trimStart().length, margin.length + 2)));
+      items.at(-1)?.push(line.slice(Math.min(line.length - line.trimStart().length, margin.length + bullet.length + 1)));
     }
   }
   const Kind = /\d/.test(bullet) ? 'ol' : 'ul';
