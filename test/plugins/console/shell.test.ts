@@ -7,7 +7,7 @@ import { startSshd } from '../webshell/sshd.ts';
 import { assertClean, openBrowser, openView, signIn } from './browser.ts';
 import { Presses } from './presses.ts';
 
-test('a shell is opened, used and played from its recording, under the policy of the page', { timeout: 120_000 }, async (t) => {
+test('a shell is opened, used and played from its recording, under the policy of the page', { timeout: 240_000 }, async (t) => {
   const browser = await openBrowser(t);
   const sshd = await startSshd(t);
   if (!browser || !sshd) {
@@ -72,6 +72,7 @@ test('a shell is opened, used and played from its recording, under the policy of
   view.forgive(/404/);
   await assertClean(view, 'the list of recordings');
   await page.locator('.rowlink').last().click();
+  await page.getByLabel('Shorten waits').click();
   await page.getByLabel('Shorten waits').click();
   for (const speed of ['2×', '4×', '16×', '1×']) {
     await page.locator('.player .segments').getByRole('button', { name: speed, exact: true }).click();

@@ -131,7 +131,7 @@ function Body({ heard: { body, type, isCut, ms } }: { readonly heard: Heard }) {
   const shown = textOf(body, type);
   return (
     <>
-      <pre class="mono answer-body" tabIndex={0} aria-label={text.body}>
+      <pre class="mono answer-body" tabIndex={0} role="region" aria-label={text.body}>
         {shown === undefined ? text.binary : shown.slice(0, mostShown)}
       </pre>
       {(isCut || (shown?.length ?? 0) > mostShown) && <p class="hint">{text.cut}</p>}
