@@ -52,17 +52,20 @@ async function stranger({ house, ask }: Seeding): Promise<void> {
       dial: { url: `${house.url.replace('http', 'ws')}/internal/tunnel`, timeoutMs: 10_000 },
       handshake: {
         ...{ sweeper, ids: bareIds, accessKey: keys.access_key, secretKey: keys.secret_key },
-        hello: { agent_id: machine, boot_id: machine, agent_version: '0.1.0', caps: [], purpose: 'serve' },
+        hello: { agent_id: machine, boot_id: machine, agent_version: 'v0.1.0', caps: [], purpose: 'serve' },
       },
       session: { log: bareLog, random: Math.random, handlers: { methods: new Map() } },
     });
-  const { session } = await come('one');
-  await come('another').then(
-    ({ session: other }) => other.close(),
-    () => undefined,
-  );
-  await session.close();
-  clearInterval(timer);
+  try {
+    const { session } = await come(bareIds.uuid());
+    await come(bareIds.uuid()).then(
+      ({ session: other }) => other.close(),
+      () => undefined,
+    );
+    await session.close();
+  } finally {
+    clearInterval(timer);
+  }
 }
 
 /** One that was installed in a first version and then in a second. */
