@@ -16,6 +16,8 @@ export interface CorePorts {
   readonly metrics: () => MaybePromise<string>;
 }
 
+/** Balancers add words of their own, such as `?verbose`: every part is told anyway. */
+const probe = { method: 'GET', access: 'public', query: Type.Object({}, { additionalProperties: true }) } as const;
 const Health = Type.Object({ status: Type.Literal('ok') });
 const Ready = Type.Object({
   status: Type.Literal('ready'),
@@ -26,19 +28,16 @@ const Ready = Type.Object({
 export function coreRoutes({ readiness, metrics }: CorePorts): readonly RouteDeclaration[] {
   return [
     route({
-      method: 'GET',
+      ...probe,
       path: '/healthz',
-      access: 'public',
       summary: 'Whether the process lives',
       response: Health,
       handle: () => ({ status: 'ok' as const }),
     }),
     route({
-      method: 'GET',
+      ...probe,
       path: '/readyz',
-      access: 'public',
       summary: 'Whether plugins, storage and disk are fit to serve',
-      query: Type.Object({ verbose: Type.Optional(Type.String({ maxLength: 5, description: 'taken and ignored: every part is told anyway' })) }),
       response: Ready,
       errors: ['unavailable'],
       async handle() {

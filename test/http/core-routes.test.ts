@@ -24,7 +24,9 @@ after(() => house.close());
 test('health is public; readiness names what is not ready and when to ask again', async () => {
   assert.deepEqual((await house.call('GET', '/healthz', { token: '' })).body, { status: 'ok' });
   assert.deepEqual((await house.call('GET', '/readyz', { token: '' })).body, { status: 'ready', parts: fit.map((part) => ({ ...part, state: 'ready' })) });
-  assert.equal((await house.call('GET', '/readyz?verbose', { token: '' })).status, 200);
+  for (const path of ['/readyz?verbose', '/readyz?t=1', '/healthz?t=1&verbose']) {
+    assert.equal((await house.call('GET', path, { token: '' })).status, 200, path);
+  }
   parts = [...fit.slice(0, 2), { part: 'disk', ok: false, detail: 'only 100 MB left' }];
   const { status, body, headers } = await house.call('GET', '/readyz', { token: '' });
   parts = fit;
