@@ -24,7 +24,7 @@ export function takePage(query: Record<string, unknown>): PageAsked {
 /** The page that is asked for; `query` is checked already. */
 export function readPage(exchange: Exchange, asked: PageAsked, query: unknown): PageRequest {
   const limit = readLimit(asked.limit);
-  return asked.cursor === undefined ? { limit } : { limit, after: openCursor(exchange, asked.cursor, query) };
+  return asked.cursor === undefined || asked.cursor === '' ? { limit } : { limit, after: openCursor(exchange, asked.cursor, query) };
 }
 
 /** `{items, next_cursor, total}`; the cursor is good for the same list, filters and caller only. */
