@@ -33,6 +33,9 @@ export function isKnownName(name: unknown): name is string {
 /** What is copied, and put back, in one piece: the folder of a plugin, all packs, the settings file. */
 export const unitOf = (name: string): string => (name.startsWith('plugins/') ? name.split('/').slice(0, 2).join('/') : name.split('/')[0]!);
 
+/** Whether a restore may move what is called so. */
+export const isUnit = (name: unknown): boolean => typeof name === 'string' && /^(?:svc\.yaml|packs|plugins\/\w[^/\\\0]*)$/.test(name);
+
 /** The units that are there; all else in the data folder is made anew by a start, or belongs to one machine. */
 export function unitsOf(dataDir: string): readonly string[] {
   const is = (unit: string, kind: 'isDirectory' | 'isFile'): boolean => lstatSync(join(dataDir, unit), { throwIfNoEntry: false })?.[kind]() === true;

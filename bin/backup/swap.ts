@@ -1,8 +1,9 @@
 import { existsSync, linkSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, unlinkSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
-import { messageOf } from '../../core/sdk/index.ts';
+import { messageOf, SvcError } from '../../core/sdk/index.ts';
 import { connectWriter, DataLock, databaseName, syncPath } from '../../core/storage/index.ts';
+import { isUnit } from './contents.ts';
 
 export const incomingName = 'restore.incoming';
 export const journalName = 'restore.json';
@@ -37,7 +38,7 @@ export function swapIn(dataDir: string, nativeBinding: string | undefined): Swap
   if (!existsSync(journal)) {
     return undefined;
   }
-  const { aside: name, units } = JSON.parse(readFileSync(journal, 'utf8')) as RestoreJournal;
+  const { aside: name, units } = checked(JSON.parse(readFileSync(journal, 'utf8')) as RestoreJournal, journal);
   const [incoming, aside] = [join(dataDir, incomingName), join(dataDir, name)];
   mkdirSync(aside, { recursive: true, mode: 0o700 });
   units.forEach(({ unit, brought }) => swapFolder(unit, brought, { dataDir, incoming, aside }));
@@ -56,6 +57,16 @@ export function swapIn(dataDir: string, nativeBinding: string | undefined): Swap
   syncPath(dataDir);
   return { aside: isEmpty ? undefined : aside, damage };
 }
+
+/** Whoever may write to the data folder, and to no other, must not move others by it. */
+function checked(journal: RestoreJournal, file: string): RestoreJournal {
+  if (!isAside(journal.aside) || !Array.isArray(journal.units) || !journal.units.every(({ unit }) => isUnit(unit))) {
+    throw new SvcError('invalid_argument', `${file} was not written by a restore: look at it, and delete it`);
+  }
+  return journal;
+}
+
+const isAside = (name: unknown): boolean => typeof name === 'string' && /^before-restore-[0-9TZ.-]{10,40}$/.test(name);
 
 function swapFolder(unit: string, brought: boolean, { dataDir, incoming, aside }: { dataDir: string; incoming: string; aside: string }): void {
   const [live, comes, kept] = [dataDir, incoming, aside].map((folder) => join(folder, unit)) as [string, string, string];

@@ -32,15 +32,29 @@ export async function openClient(call: Call): Promise<ApiClient> {
     assertAlone(call, 'profile', ['data']);
     return await openProfile(profile, call);
   }
-  const isSignedIn = !call.has('data') && findProfile(defaultProfile, call.environment) !== undefined;
-  return isSignedIn ? await openProfile(defaultProfile, call) : await openApiClient(call.environment);
+  return (await isSignedIn(call)) ? await openProfile(defaultProfile, call) : await openApiClient(call.environment);
+}
+
+/** As the profile without a name, where no data folder was named; one that the environment names must be of the same svc. */
+async function isSignedIn(call: Call): Promise<boolean> {
+  const profile = call.has('data') ? undefined : findProfile(defaultProfile, call.environment);
+  const folder = call.environment['SVC_DATA_DIR'];
+  if (profile === undefined || folder === undefined || folder === '') {
+    return profile !== undefined;
+  }
+  const local = await findLocalSvc(call.environment);
+  if (local !== undefined && local.url !== profile.url) {
+    throw usageFailure(
+      `SVC_DATA_DIR names the svc at ${local.url}, and "svc login" that at ${profile.url}: add --data ${folder} or --profile ${defaultProfile}, whichever is meant`,
+    );
+  }
+  return true;
 }
 
 /** Whether the words of the command mean a data folder of this machine, and no svc serves it at the moment. */
 export async function isIdleFolder(call: Call): Promise<boolean> {
   const named = ['profile', 'url', 'token'].some((option) => call.has(option));
-  const isSignedIn = !call.has('data') && findProfile(defaultProfile, call.environment) !== undefined;
-  return !named && !isSignedIn && (await findLocalSvc(call.environment)) === undefined;
+  return !named && !(await isSignedIn(call)) && (await findLocalSvc(call.environment)) === undefined;
 }
 
 async function openProfile(name: string, call: Call): Promise<ApiClient> {

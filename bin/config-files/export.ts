@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { lstatSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
 
@@ -20,12 +20,23 @@ export async function exportTo(folder: string, kinds: ReadonlyMap<string, Kind>,
     const things = lists.get(name)!.filter((thing) => Object.entries(kind.only ?? {}).every(([field, value]) => (thing[field] ?? null) === value));
     const files = new Map(things.map((thing) => [fileOf(filled(kind.key, thing)), stringify(written(name, kind, thing, kinds, lists), { lineWidth: 0 })]));
     mkdirSync(join(folder, name), { recursive: true });
+    if (lstatSync(join(folder, name)).isSymbolicLink()) {
+      throw new Error(`${join(folder, name)} is a link: nothing is written to where it leads`);
+    }
     readdirSync(join(folder, name))
       .filter((file) => file.endsWith('.yaml') && !files.has(file))
       .forEach((file) => rmSync(join(folder, name, file)));
-    files.forEach((text, file) => writeFileSync(join(folder, name, file), text));
+    files.forEach((text, file) => write(join(folder, name, file), text));
     return { kind: name, count: files.size };
   });
+}
+
+/** In the place of what is there: a link is replaced, and what it leads to stays. */
+function write(path: string, text: string): void {
+  const next = `${path}.${process.pid}.next`;
+  rmSync(next, { force: true });
+  writeFileSync(next, text, { flag: 'wx' });
+  renameSync(next, path);
 }
 
 /** A key is any text; a file name is none that leads elsewhere. */

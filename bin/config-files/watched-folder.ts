@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, lstatSync, readdirSync, readFileSync, type Stats, statSync } from 'node:fs';
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 
@@ -91,25 +91,43 @@ export class WatchedFolder {
   #state(): string {
     const { folder } = this.#parts;
     const hash = createHash('sha256');
-    const kinds = existsSync(folder) ? readdirSync(folder, { withFileTypes: true }).filter((entry) => entry.isDirectory() && !entry.name.startsWith('.')) : [];
-    for (const { name: kind } of kinds) {
-      for (const file of readdirSync(join(folder, kind)).toSorted()) {
-        const stat = statSync(join(folder, kind, file), { throwIfNoEntry: false });
-        hash.update(`${kind}/${file} ${stat?.size} ${stat?.mtimeMs} ${stat?.ino}\n`);
+    for (const kind of existsSync(folder) ? foldersIn(folder) : []) {
+      const stat = statSync(join(folder, kind), { throwIfNoEntry: false });
+      hash.update(`${kind} ${stat?.mode} ${stat?.uid}\n`);
+      for (const file of stat?.isDirectory() ? readdirSync(join(folder, kind)).toSorted() : []) {
+        const { size, mtimeMs, ino, mode } = lstatSync(join(folder, kind, file), { throwIfNoEntry: false }) ?? {};
+        hash.update(`${kind}/${file} ${size} ${mtimeMs} ${ino} ${mode}\n`);
       }
     }
     return hash.digest('hex');
   }
 }
 
-/** Whoever may write there may do everything in svc. */
+/** Whoever may write there may do everything in svc: to the folder, to one in it, to a file, or to what a link leads to. */
 function assertOwn(folder: string): void {
-  const { uid, mode } = statSync(folder);
-  const me = process.getuid?.();
-  if ((mode & 0o022) !== 0 || (me !== undefined && uid !== me && uid !== 0)) {
-    throw new Error(`others may write to it: it must belong to root or to the user of svc, and be writable for no other user (chmod go-w ${folder})`);
+  assertOwnPath(folder, statSync(folder));
+  for (const kind of foldersIn(folder)) {
+    assertOwnPath(join(folder, kind), lstatSync(join(folder, kind)));
+    for (const file of readdirSync(join(folder, kind))) {
+      assertOwnPath(join(folder, kind, file), lstatSync(join(folder, kind, file)));
+    }
   }
 }
+
+function assertOwnPath(path: string, stat: Stats): void {
+  const me = process.getuid?.();
+  if (stat.isSymbolicLink()) {
+    throw new Error(`${path} is a link: put the file itself there`);
+  }
+  if ((stat.mode & 0o022) !== 0 || (me !== undefined && stat.uid !== me && stat.uid !== 0)) {
+    throw new Error(`others may write to ${path}: it must belong to root or to the user of svc, and be writable for no other user (chmod go-w ${path})`);
+  }
+}
+
+const foldersIn = (folder: string): readonly string[] =>
+  readdirSync(folder, { withFileTypes: true })
+    .filter((entry) => (entry.isDirectory() || entry.isSymbolicLink()) && !entry.name.startsWith('.'))
+    .map(({ name }) => name);
 
 const told = ({ kind, key, change }: Change): string => `${kind}/${key} ${change === 'create' ? 'was made' : 'was changed'} as its file says`;
 

@@ -1,4 +1,4 @@
-import { accessSync, chmodSync, constants, existsSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { accessSync, chmodSync, closeSync, constants, existsSync, fchmodSync, fstatSync, lstatSync, openSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 
 import type { Environment } from '../../core/boot/index.ts';
@@ -33,16 +33,29 @@ export const privateFiles =
   (dataDir: string, tlsKey: string): Examination =>
   (subject) => {
     const folder = join(dataDir, 'keys');
-    const own = existsSync(folder) ? [folder, ...readdirSync(folder).map((name) => join(folder, name))] : [];
-    const open = [...own.filter((path) => (statSync(path).mode & 0o077) !== 0), ...(isReadByAll(tlsKey) ? [tlsKey] : [])];
+    const own = existsSync(folder) ? [folder, ...readdirSync(folder).map((name) => join(folder, name))].filter(isOwnPath) : [];
+    const open = [...own.filter((path) => (lstatSync(path).mode & 0o077) !== 0), ...(isReadByAll(tlsKey) ? [tlsKey] : [])];
     if (open.length === 0) {
       return ok(subject, own.length === 0 ? 'there are none yet' : 'keys are for their owner only');
     }
     return fail(subject, `${open.join(', ')} can be read by others`, `run "chmod go-rwx ${open.join(' ')}"`, {
       about: `take ${open.join(', ')} from others (chmod go-rwx)`,
-      run: () => open.forEach((path) => chmodSync(path, statSync(path).mode & 0o700)),
+      run: () => open.forEach((path) => takeFromOthers(path, path === tlsKey)),
     });
   };
+
+/** What a link leads to is nobody's key of this folder. */
+const isOwnPath = (path: string): boolean => !lstatSync(path).isSymbolicLink();
+
+/** By the opened file: between a look and a change its name may be made to lead elsewhere. Only what was named by hand may be a link. */
+function takeFromOthers(path: string, mayBeLink: boolean): void {
+  const file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK | (mayBeLink ? 0 : constants.O_NOFOLLOW));
+  try {
+    fchmodSync(file, fstatSync(file).mode & 0o700);
+  } finally {
+    closeSync(file);
+  }
+}
 
 const isReadByAll = (file: string): boolean => file !== '' && existsSync(file) && (statSync(file).mode & 0o007) !== 0;
 

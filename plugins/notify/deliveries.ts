@@ -60,9 +60,8 @@ export class Deliveries {
   async resendAll(channel: number): Promise<number> {
     const { tables, clock, hurried } = this.#parts;
     const count = await tables.write(async (tx) => {
-      const { delayed } = await existing(channel, new ChannelStore(tx));
-      await new DeliveryStore(tx).hurry({ channel }, clock.now());
-      return delayed;
+      await existing(channel, new ChannelStore(tx));
+      return await new DeliveryStore(tx).hurry({ channel }, clock.now());
     });
     hurried(channel);
     return count;

@@ -139,9 +139,9 @@ export class Silences {
   }
 
   #assertOwnName(name: string | null | undefined, id: number | undefined, now: number): void {
-    const other = this.#current.find((one) => one.id !== id && one.ends_at > now && shownName(one) === name);
-    if (other !== undefined) {
-      throw new SvcError('conflict', `silence ${other.id} is called "${name}" already: choose another name, or change that one`);
+    if (this.#current.some((one) => one.id !== id && one.ends_at > now && shownName(one) === name)) {
+      // Without its number: it may be another customer's.
+      throw new SvcError('conflict', `a silence is called "${name}" already: choose another name, or change that one`);
     }
   }
 

@@ -1,7 +1,8 @@
 import type { Budget } from 'svc/query';
 
 import type { Prefilter, SearchWindow, SpanPrefilter, SpanSource, TraceBatch } from '../traceql/source.ts';
-import type { Span, TraceSpans } from '../traceql/span.ts';
+import { textOf } from '../traceql/enforce.ts';
+import { attribute, type Attribute, type Span, type TraceSpans } from '../traceql/span.ts';
 import { hashOfTrace, mayHold } from './bit-filter.ts';
 import type { StoredBlock } from './block.ts';
 import type { SpanTable } from './columns.ts';
@@ -24,7 +25,16 @@ interface Candidate {
 
 const batchTraces = 32;
 
-/** All spans of one trace, wherever they lie; one that was sent twice once. */
+const devices = new WeakMap<readonly Attribute[], string>();
+
+/** Who sent it, as svc knows them. */
+function deviceOf({ resource }: StoredSpan): string {
+  const known = devices.get(resource) ?? textOf(attribute(resource, 'device_id'));
+  devices.set(resource, known);
+  return known;
+}
+
+/** All spans of one trace, wherever they lie; one that was sent twice once. What one machine says is no repetition of what another has said. */
 export function gather({ heads, blocks }: SpanTables, id: Uint8Array): TraceSpans | undefined {
   const spans: Span[] = [];
   const known = new Set<string>();
@@ -35,7 +45,7 @@ export function gather({ heads, blocks }: SpanTables, id: Uint8Array): TraceSpan
     }
     for (const row of table!.rowsOf(trace)) {
       const span = new StoredSpan(table!, row);
-      const key = `${span.id}${span.kind}`;
+      const key = `${span.id}${span.kind} ${deviceOf(span)}`;
       if (!known.has(key)) {
         known.add(key);
         spans.push(span);

@@ -199,7 +199,7 @@ test('a silence is previewed, edited and says whom it mutes; one that recurs kee
   const twice = await house.fetch(silences, post({ ...draft, name }));
   assert.deepEqual(
     [twice.status, ((await twice.json()) as { message: string }).message],
-    [409, `silence ${id} is called "moving house" already: choose another name, or change that one`],
+    [409, `a silence is called "moving house" already: choose another name, or change that one`],
   );
   const muted = async (): Promise<readonly string[]> =>
     (await house.json(`${silences}/${id}/muted`)).items.map(({ labels }: { labels: Record<string, string> }) => labels['device_id']);
