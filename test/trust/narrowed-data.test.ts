@@ -5,6 +5,65 @@ import { type Customer, twoCustomers, type TwoCustomers } from './two-customers.
 
 const q = (query: string): string => encodeURIComponent(query);
 
+/** Ways through the three languages by which what is beside the selector could come along. */
+function byways({ at }: TwoCustomers, own: Customer, other: Customer): string[] {
+  const [start, end] = [at - 60_000, at + 60_000];
+  const seconds = `start=${start / 1_000}&end=${end / 1_000}`;
+  const logs = `start=${start}000000&end=${end}000000`;
+  const all = '{app=~".+"}';
+  return [
+    ...[
+      '~max_over_time(up[5m:10s])',
+      '~sum by (instance) (count_over_time({__name__=~".+"}[5m:30s] offset -1m))',
+      '~last_over_time(up[5m] @ end())',
+      'absent_over_time({__name__=~".+"}[5m])',
+      'count_values by (instance) ("value", up)',
+      'label_join(up, "all", "-", "instance", "device_id")',
+      '~up or on(instance) group by (instance, device_id) (up)',
+      'up unless on() vector(0)',
+      `{device_id="${other.device}"} or {device_id=""} or {edge_id=~".+"}`,
+      'ALERTS or ALERTS_FOR_STATE or {__name__=~"svc_.+|traces_.+"}',
+    ].map((query) => `${query.startsWith('~') ? '~' : ''}/prometheus/api/v1/query?stats=all&time=${end / 1_000}&query=${q(query.replace('~', ''))}`),
+    `/prometheus/api/v1/label/device_id/values?${seconds}`,
+    `/prometheus/api/v1/labels?match[]=${q(`{device_id="${other.device}"}`)}`,
+    `/prometheus/api/v1/series?match[]=${q('{device_id=~".*"}')}&match[]=${q(`{instance=~"${other.name}.*"}`)}`,
+    `~/prometheus/api/v1/series?${seconds}&match[]=${q('up')}&limit=1`,
+    `/prometheus/api/v1/query_exemplars?${seconds}&query=${q('{__name__=~".+"}')}`,
+    ...[
+      'sum by (app, device_id) (rate({app=~".+"}[5m]))',
+      'absent_over_time({app=~".+"}[5m])',
+      'topk(10, sum by (user) (count_over_time({app=~".+"} | json [5m])))',
+      'sum by (line) (count_over_time({app=~".+"} | label_format line="{{ __line__ }}" [5m]))',
+      'sum(count_over_time({app=~".+"}[5m])) or sum(count_over_time({device_id=~".*", app=~".*.+"}[5m]))',
+    ].map((query) => `/loki/api/v1/query?time=${end}000000&query=${q(query)}`),
+    `~/loki/api/v1/query_range?${logs}&query=${q('{app=~".+"} | json | line_format "{{ .user }} {{ .device_id }}"')}`,
+    `/loki/api/v1/query_range?${logs}&query=${q(`${all} | device_id="${other.device}"`)}`,
+    `/loki/api/v1/label/device_id/values?${logs}`,
+    `/loki/api/v1/series?${logs}&match[]=${q(`{device_id="${other.device}"}`)}&match[]=${q(all)}`,
+    ...['targetLabels=app&', 'aggregateBy=labels&', ''].map((more) => `/loki/api/v1/index/volume?${more}${logs}&query=${q(all)}`),
+    `/loki/api/v1/detected_labels?${logs}`,
+    `/loki/api/v1/detected_field/field_${other.name}/values?${logs}&query=${q(all)}`,
+    ...[
+      '{ } >> { }',
+      '{ resource.device_id != nil }',
+      `{ resource.device_id = "${other.device}" } || { true }`,
+      `{ span.customer = "${other.name}" }`,
+      '{ } | by(resource.service.name) | select(span.customer)',
+      `{ trace:id = "${other.trace}" }`,
+    ].map((query) => `/tempo/api/search?${seconds}&spss=10&q=${q(query)}`),
+    ...['resource', 'span', 'intrinsic'].map((scope) => `/tempo/api/v2/search/tags?scope=${scope}&${seconds}`),
+    `/tempo/api/v2/search/tag/resource.device_id/values?${seconds}`,
+    `/tempo/api/v2/search/tag/name/values?${seconds}&q=${q(`{ span.customer = "${other.name}" }`)}`,
+    ...[
+      '{ } | rate() by (span.customer)',
+      '{ } | quantile_over_time(duration, .5) by (name)',
+      '{ } | histogram_over_time(duration) by (resource.service.name)',
+      '{ } | compare({ status = error })',
+      '{ } | count_over_time() by (resource.device_id) with (exemplars=true)',
+    ].map((query) => `/tempo/api/metrics/query_range?${seconds}&step=10&q=${q(query)}`),
+  ].map((path) => (path.startsWith('~') ? path : path.replaceAll('~', '%7E')));
+}
+
 /** Questions that a store answers from all its data. Those with `~` must answer with the asker's own devices, and not with nothing. */
 function questions({ at }: TwoCustomers, own: Customer, other: Customer): string[] {
   const [start, end] = [at - 60_000, at + 60_000];
@@ -75,11 +134,14 @@ test('a member is told of their own devices, and of those of another customer no
     [all.acme, all.bravo],
     [all.bravo, all.acme],
   ] as const) {
-    for (const marked of questions(all, own, other)) {
+    for (const marked of [...questions(all, own, other), ...byways(all, own, other)]) {
       const path = marked.replace(/^~/, '');
       const { status, text } = await own.ask('GET', path);
-      // An answer may say again what it was asked.
-      if (text.replaceAll(path, '').includes(other.name)) {
+      // An answer may say again what it was asked; numbers of devices are looked for where labels have them.
+      const ids = new RegExp(
+        `"(device_id|resource.device_id)":("${other.device}"|\\{"stringValue":"${other.device}")|"value":\\{"stringValue":"${other.device}"\\}`,
+      );
+      if (text.replaceAll(path, '').includes(other.name) || ids.test(text) || text.includes(other.trace)) {
         wrong.push(`${own.name} is told of ${other.name} by ${path}: ${text.slice(0, 300)}`);
       }
       if (status !== 200 || (marked.startsWith('~') && !text.includes(own.name) && !text.includes(own.trace))) {
@@ -95,7 +157,15 @@ test('counts and sums are made of what one sees, and ids of others are ids that 
   const { acme, bravo, at, house, ask } = all;
   const value = async (customer: Customer, query: string): Promise<string | undefined> =>
     (await customer.ask('GET', `/prometheus/api/v1/query?time=${at / 1_000 + 1}&query=${q(query)}`)).body.data.result[0]?.value[1];
-  assert.deepEqual([await value(acme, 'count(up)'), await value(bravo, 'count(up)')], ['3', '5']);
+  for (const [query, ...counts] of [
+    ['count(up)', '3', '5'],
+    ['count({__name__=~".+"})', '4', '6'],
+    ['count(count by (device_id) ({__name__=~".+"}))', '1', '1'],
+    ['sum(count_over_time(up[5m:1s])) / sum(count_over_time(up[5m:1s]))', '1', '1'],
+    ['count(topk(100, up)) + count(bottomk(100, up))', '6', '10'],
+  ] as const) {
+    assert.deepEqual([await value(acme, query), await value(bravo, query)], counts, query);
+  }
   assert.equal((await acme.ask('GET', '/api/v1/devices')).body.total, 1);
   for (const [method, path, body] of [
     ['GET', '/api/v1/devices/#', undefined],

@@ -44,6 +44,8 @@ export interface Me {
   readonly id: number;
   readonly role: string;
   readonly grants: readonly string[];
+  /** Of organizations that show their members some devices alone; null: all devices. */
+  readonly device_selectors: readonly string[] | null;
 }
 
 /** Whether the reader may do something, so that no button is offered that would be refused; unknown counts as no. */
@@ -52,3 +54,6 @@ export function useMay(): (action: string) => boolean {
   const held = value?.grants ?? [];
   return (action) => held.includes('*') || held.includes(action) || held.includes(`${action.split(':')[0]!}:*`);
 }
+
+/** Whether the reader sees all devices: what is of the whole house is not asked for by others, whom it would be refused. Unknown counts as no. */
+export const useSeesAll = (): boolean => useData<Me>('/me', { kinds: ['users', 'roles'] }).value?.device_selectors === null;

@@ -1,9 +1,10 @@
 import type { ComponentChildren, TargetedKeyboardEvent, TargetedMouseEvent } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 
+import type { ApiError } from '../frame/api.ts';
 import { goTo } from '../frame/location.ts';
 import { count, words } from '../frame/words.ts';
-import { Button, Skeleton } from './parts.tsx';
+import { Button, Refused, Skeleton } from './parts.tsx';
 
 const text = words('table', { more: 'Show more', shown: '{count} shown|{count} shown', of: 'of', total: '{count} in all|{count} in all' });
 
@@ -24,6 +25,8 @@ interface TableProps<T> {
   readonly columns: readonly Column<T>[];
   /** Undefined while nothing is known: skeletons. */
   readonly rows: readonly T[] | undefined;
+  /** What was asked for them: says what was refused, above those that were known before. */
+  readonly asked?: { readonly error: ApiError | undefined; readonly reload: () => void };
   readonly keyOf: (row: T) => string | number;
   /** The page of a row: the whole row leads there, and Enter does. */
   readonly hrefOf?: (row: T) => string;
@@ -43,43 +46,53 @@ const ahead = 600;
 const askAgainMs = 5_000;
 
 export function Table<T>(props: TableProps<T>) {
-  const { label, columns, rows, empty, total, more } = props;
+  const { label, columns, rows, asked, empty, total, more } = props;
   const body = useRef<HTMLTableSectionElement>(null);
   const foot = useRef<HTMLElement>(null);
   const [from, to] = useSight(body, rows?.length ?? 0);
   useMoreInSight(foot, more, rows?.length ?? 0);
+  const refused = asked?.error && <Refused error={asked.error} retry={asked.reload} />;
   if (rows === undefined) {
-    return <Skeleton lines={6} />;
+    return refused ?? <Skeleton lines={6} />;
   }
   if (rows.length === 0) {
-    return <>{empty}</>;
+    return (
+      <>
+        {refused}
+        {empty}
+      </>
+    );
   }
   return (
-    <div class="table">
-      <table aria-label={label} aria-rowcount={total ?? rows.length}>
-        <thead>
-          <tr>
-            {columns.map(({ head, numeric, width, rank }) => (
-              <th key={head} scope="col" class={classOf(numeric, rank)} style={width === undefined ? undefined : { width }}>
-                {head}
-              </th>
+    <>
+      {refused}
+      <div class="table">
+        <table aria-label={label} aria-rowcount={total ?? rows.length}>
+          <thead>
+            <tr>
+              {columns.map(({ head, numeric, width, rank }) => (
+                <th key={head} scope="col" class={classOf(numeric, rank)} style={width === undefined ? undefined : { width }}>
+                  {head}
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody ref={body} onKeyDown={walk}>
+            {from > 0 && <Gap rows={from} columns={columns.length} />}
+            {rows.slice(from, to).map((row) => (
+              <Row key={props.keyOf(row)} row={row} table={props} />
             ))}
-          </tr>
-        </thead>
-        <tbody ref={body} onKeyDown={walk}>
-          {from > 0 && <Gap rows={from} columns={columns.length} />}
-          {rows.slice(from, to).map((row) => (
-            <Row key={props.keyOf(row)} row={row} table={props} />
-          ))}
-          {to < rows.length && <Gap rows={rows.length - to} columns={columns.length} />}
-        </tbody>
-      </table>
-      {(more || (total ?? 0) > rows.length) && (
-        <footer class="soft" ref={foot}>
-          {count(text.shown, rows.length)} {total !== undefined && `${text.of} ${total.toLocaleString()}`} {more && <Button onClick={more}>{text.more}</Button>}
-        </footer>
-      )}
-    </div>
+            {to < rows.length && <Gap rows={rows.length - to} columns={columns.length} />}
+          </tbody>
+        </table>
+        {(more || (total ?? 0) > rows.length) && (
+          <footer class="soft" ref={foot}>
+            {count(text.shown, rows.length)} {total !== undefined && `${text.of} ${total.toLocaleString()}`}{' '}
+            {more && <Button onClick={more}>{text.more}</Button>}
+          </footer>
+        )}
+      </div>
+    </>
   );
 }
 

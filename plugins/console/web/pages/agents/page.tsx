@@ -84,10 +84,10 @@ function Personas() {
     <>
       <Head title={text.title} />
       <Tabs tabs={tabs()} active="agents" />
-      {personas.error && <Refused error={personas.error} retry={personas.reload} />}
       <Table
         label={text.agents}
         rows={personas.items}
+        asked={personas}
         columns={personaColumns}
         keyOf={({ name }) => name}
         hrefOf={({ name }) => address(['agents', name])}
@@ -170,10 +170,10 @@ function Skills() {
         <input type="search" value={q} placeholder={text.search} aria-label={text.search} onInput={(event) => setQ(event.currentTarget.value)} />
       </Head>
       <Tabs tabs={tabs()} active="skills" />
-      {skills.error && <Refused error={skills.error} retry={skills.reload} />}
       <Table
         label={text.skills}
         rows={skills.items}
+        asked={skills}
         columns={skillColumns}
         keyOf={({ key }) => key}
         hrefOf={({ key }) => address(['agents', 'skills', key])}

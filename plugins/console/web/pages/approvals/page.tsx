@@ -96,10 +96,10 @@ function List() {
           onChange={setWhich}
         />
       </Head>
-      {approvals.error && <Refused error={approvals.error} retry={approvals.reload} />}
       <Table
         label={text.title}
         rows={rows}
+        asked={approvals}
         columns={columns}
         keyOf={({ id }) => id}
         hrefOf={({ id }) => address(['approvals', id])}

@@ -2,7 +2,7 @@ import { useList } from '../../frame/data.ts';
 import { useParam } from '../../frame/location.ts';
 import { words } from '../../frame/words.ts';
 import { Segments } from '../../kit/form.tsx';
-import { Empty, Head, Refused } from '../../kit/parts.tsx';
+import { Empty, Head } from '../../kit/parts.tsx';
 import { Status, type Tone } from '../../kit/status.tsx';
 import { type Column, Table } from '../../kit/table.tsx';
 import { Time } from '../../kit/time.tsx';
@@ -63,10 +63,10 @@ export default function Audit() {
           onChange={setEvery}
         />
       </Head>
-      {rows.error && <Refused error={rows.error} retry={rows.reload} />}
       <Table
         label={text.title}
         rows={rows.items}
+        asked={rows}
         columns={columns}
         keyOf={({ id }) => id}
         total={rows.total}

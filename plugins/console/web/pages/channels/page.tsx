@@ -7,7 +7,7 @@ import { address } from '../../frame/location.ts';
 import { say, words } from '../../frame/words.ts';
 import { attempt, Dialog, tell } from '../../kit/dialog.tsx';
 import { CheckField, Form, SelectField, TextField } from '../../kit/form.tsx';
-import { Button, Empty, Head, Refused, Section } from '../../kit/parts.tsx';
+import { Button, Empty, Head, Section } from '../../kit/parts.tsx';
 import { Status, type Tone } from '../../kit/status.tsx';
 import { type Column, Table } from '../../kit/table.tsx';
 import { Time } from '../../kit/time.tsx';
@@ -89,10 +89,10 @@ export default function Channels() {
           </Button>
         )}
       </Head>
-      {channels.error && <Refused error={channels.error} retry={channels.reload} />}
       <Table
         label={text.title}
         rows={channels.items}
+        asked={channels}
         columns={columnsOf(may('channel:test'))}
         keyOf={({ id }) => id}
         onPick={may('channel:update') ? setEdited : undefined}
@@ -221,6 +221,7 @@ function Deliveries({ mayResend }: { readonly mayResend: boolean }) {
       <Table
         label={text.deliveries}
         rows={deliveries.items}
+        asked={deliveries}
         columns={columns}
         keyOf={({ id }) => id}
         more={deliveries.more}

@@ -7,7 +7,7 @@ import { address, goTo, usePlace } from '../../frame/location.ts';
 import { say, words } from '../../frame/words.ts';
 import { Dialog } from '../../kit/dialog.tsx';
 import { Form, TextField } from '../../kit/form.tsx';
-import { Button, Empty, Head, Refused } from '../../kit/parts.tsx';
+import { Button, Empty, Head } from '../../kit/parts.tsx';
 import { Status } from '../../kit/status.tsx';
 import { type Column, Table } from '../../kit/table.tsx';
 import { DashboardPage } from './dashboard.tsx';
@@ -63,10 +63,10 @@ function List() {
           </>
         )}
       </Head>
-      {dashboards.error && <Refused error={dashboards.error} retry={dashboards.reload} />}
       <Table
         label={text.title}
         rows={dashboards.items}
+        asked={dashboards}
         columns={columns}
         keyOf={({ uid }) => uid}
         hrefOf={({ uid }) => address(['dashboards', uid])}

@@ -1,3 +1,4 @@
+import { useSeesAll } from '../../frame/additions.ts';
 import { useData, useList } from '../../frame/data.ts';
 import { duration } from '../../frame/format.ts';
 import { address, useParam, usePlace } from '../../frame/location.ts';
@@ -46,7 +47,8 @@ function List() {
   const [severity, setSeverity] = useParam('severity');
   const [q, setQ] = useParam('q');
   const list = useList<Incident>('/alerts/incidents', { query: { status: states[state], severity, q }, kinds: ['incidents'] });
-  const rules = useData<{ rules_enabled: number }>(list.items?.length === 0 ? '/alerts/runtime-info' : undefined);
+  const seesAll = useSeesAll();
+  const rules = useData<{ rules_enabled: number }>(seesAll && list.items?.length === 0 ? '/alerts/runtime-info' : undefined);
   const isPlain = state === 'current' && severity === '' && q === '';
   return (
     <>

@@ -1,5 +1,5 @@
 import { api, type Page } from '../../frame/api.ts';
-import { useMay } from '../../frame/additions.ts';
+import { useMay, useSeesAll } from '../../frame/additions.ts';
 import { useData } from '../../frame/data.ts';
 import { address } from '../../frame/location.ts';
 import { words } from '../../frame/words.ts';
@@ -39,7 +39,10 @@ const tones: Readonly<Record<string, Tone>> = { sent: 'ok', folded: 'ok', failed
 /** Which channels were told of the present firing, and what kept it from the others. */
 export function Told({ incident }: { readonly incident: number }) {
   const { value, error } = useData<Why>(`/alerts/incidents/${incident}/why`, { kinds: ['incidents', 'deliveries'] });
-  const deliveries = useData<Page<Delivery>>('/notification-deliveries', { query: { incident_id: incident, limit: 20 }, kinds: ['deliveries'] });
+  const deliveries = useData<Page<Delivery>>(useSeesAll() ? '/notification-deliveries' : undefined, {
+    query: { incident_id: incident, limit: 20 },
+    kinds: ['deliveries'],
+  });
   // What became of a message is said below, by the message itself.
   const heard = new Set(deliveries.value?.items.map(({ channel_id: id }) => id));
   if (error && !value) {

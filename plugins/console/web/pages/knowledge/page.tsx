@@ -84,10 +84,10 @@ function Library() {
         <div class="columns narrow-first">
           <Folders path={path} onPick={setPath} />
           <div>
-            {documents.error && <Refused error={documents.error} retry={documents.reload} />}
             <Table
               label={text.title}
               rows={documents.items}
+              asked={documents}
               columns={columns}
               keyOf={({ id }) => id}
               hrefOf={({ id }) => address(['knowledge', id])}

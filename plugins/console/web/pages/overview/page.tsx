@@ -1,4 +1,4 @@
-import { useAdditions } from '../../frame/additions.ts';
+import { useAdditions, useSeesAll } from '../../frame/additions.ts';
 import { useData, useList } from '../../frame/data.ts';
 import type { Unit } from '../../frame/format.ts';
 import { address } from '../../frame/location.ts';
@@ -42,7 +42,7 @@ const text = words('overview', {
 export default function Overview() {
   const incidents = useList<Incident>('/alerts/incidents', { query: { status: unsettled }, kinds: ['incidents'], pageSize: 50 });
   const silent = useData<Page<Device>>('/devices', { query: { online: false, limit: 12 }, kinds: ['devices', 'edges'] });
-  const pace = useData<Pace>('/alerts/runtime-info', { kinds: ['rules'], every: 60_000 });
+  const pace = useData<Pace>(useSeesAll() ? '/alerts/runtime-info' : undefined, { kinds: ['rules'], every: 60_000 });
   return (
     <>
       <Head title={text.title} />
@@ -54,6 +54,7 @@ export default function Overview() {
               <Table
                 label={text.firing}
                 rows={incidents.items}
+                asked={incidents}
                 total={incidents.total}
                 columns={incidentColumns}
                 keyOf={({ id }) => id}

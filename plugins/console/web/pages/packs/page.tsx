@@ -91,10 +91,10 @@ function Installed() {
   const packs = useList<Pack>('/marketplace/installed', { every: 30_000 });
   return (
     <>
-      {packs.error && <Refused error={packs.error} retry={packs.reload} />}
       <Table
         label={text.installed}
         rows={packs.items}
+        asked={packs}
         columns={columns}
         keyOf={({ pack_id: id }) => id}
         hrefOf={({ pack_id: id }) => address(['packs', id])}
@@ -162,10 +162,10 @@ function Find() {
   return (
     <>
       <input class="wide" type="search" value={q} placeholder={text.search} aria-label={text.search} onInput={(event) => setQ(event.currentTarget.value)} />
-      {offers.error && <Refused error={offers.error} retry={offers.reload} />}
       <Table
         label={text.find}
         rows={offers.items}
+        asked={offers}
         columns={offerColumns}
         keyOf={({ registry, pack_id: id }) => `${registry} ${id}`}
         total={offers.total}

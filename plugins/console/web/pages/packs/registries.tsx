@@ -6,7 +6,7 @@ import { useList } from '../../frame/data.ts';
 import { words } from '../../frame/words.ts';
 import { attempt, Dialog } from '../../kit/dialog.tsx';
 import { Form, TextField } from '../../kit/form.tsx';
-import { Button, Empty, Refused, Section } from '../../kit/parts.tsx';
+import { Button, Empty, Section } from '../../kit/parts.tsx';
 import { Status } from '../../kit/status.tsx';
 import { type Column, Table } from '../../kit/table.tsx';
 import { Time } from '../../kit/time.tsx';
@@ -72,8 +72,14 @@ export function Registries() {
   ];
   return (
     <Section title={text.registries} aside={may && <Button onClick={() => setNew(true)}>{text.add}</Button>}>
-      {registries.error && <Refused error={registries.error} retry={registries.reload} />}
-      <Table label={text.registries} rows={registries.items} columns={registryColumns} keyOf={({ name }) => name} empty={<Empty title={text.noRegistries} />} />
+      <Table
+        label={text.registries}
+        rows={registries.items}
+        asked={registries}
+        columns={registryColumns}
+        keyOf={({ name }) => name}
+        empty={<Empty title={text.noRegistries} />}
+      />
       {isNew && <NewRegistry onClose={() => setNew(false)} onDone={registries.reload} />}
     </Section>
   );

@@ -66,10 +66,10 @@ function List() {
   return (
     <>
       <Head title={text.title} note={text.note} />
-      {plugins.error && <Refused error={plugins.error} retry={plugins.reload} />}
       <Table
         label={text.title}
         rows={plugins.items}
+        asked={plugins}
         columns={columns}
         keyOf={({ id }) => id}
         hrefOf={({ id }) => address(['plugins', id])}

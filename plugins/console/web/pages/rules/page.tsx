@@ -1,13 +1,13 @@
 import { useState } from 'preact/hooks';
 
 import { api } from '../../frame/api.ts';
-import { useMay } from '../../frame/additions.ts';
+import { useMay, useSeesAll } from '../../frame/additions.ts';
 import { useData, useList } from '../../frame/data.ts';
 import { address, goTo, usePlace, useParam } from '../../frame/location.ts';
 import { count, words } from '../../frame/words.ts';
 import { attempt, Dialog, tell } from '../../kit/dialog.tsx';
 import { CheckField, Form, TextField } from '../../kit/form.tsx';
-import { Button, Empty, Head, Refused } from '../../kit/parts.tsx';
+import { Button, Empty, Head } from '../../kit/parts.tsx';
 import { Mark, severityName } from '../../kit/status.tsx';
 import { type Column, Table } from '../../kit/table.tsx';
 import { RuleForm } from './rule-form.tsx';
@@ -39,12 +39,16 @@ export default function Rules() {
   return parts[1] === undefined ? <RuleList /> : <RuleForm id={parts[1]} />;
 }
 
+interface Pace {
+  readonly failing: readonly { readonly rule_id: number; readonly error: string }[];
+}
+
 function RuleList() {
   const may = useMay();
   const [q, setQ] = useParam('q');
   const [isImporting, setImporting] = useState(false);
   const rules = useList<Rule>('/alert-rules', { query: { q }, kinds: ['rules'] });
-  const pace = useData<{ failing: readonly { rule_id: number; error: string }[] }>('/alerts/runtime-info', { kinds: ['rules'], every: 60_000 });
+  const pace = useData<Pace>(useSeesAll() ? '/alerts/runtime-info' : undefined, { kinds: ['rules'], every: 60_000 });
   const failing = new Map(pace.value?.failing.map(({ rule_id: id, error }) => [id, error]));
   const columns: readonly Column<Rule>[] = [
     {
@@ -73,10 +77,10 @@ function RuleList() {
           </Button>
         )}
       </Head>
-      {rules.error && <Refused error={rules.error} retry={rules.reload} />}
       <Table
         label={text.title}
         rows={rules.items}
+        asked={rules}
         columns={columns}
         keyOf={({ id }) => id}
         hrefOf={({ id }) => address(['rules', id])}

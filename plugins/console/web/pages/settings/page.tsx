@@ -7,7 +7,7 @@ import { useParam } from '../../frame/location.ts';
 import { say, words } from '../../frame/words.ts';
 import { attempt, Dialog } from '../../kit/dialog.tsx';
 import { Form, TextField } from '../../kit/form.tsx';
-import { Button, Empty, Fields, Head, Refused } from '../../kit/parts.tsx';
+import { Button, Empty, Fields, Head } from '../../kit/parts.tsx';
 import { Tag } from '../../kit/status.tsx';
 import { type Column, Table } from '../../kit/table.tsx';
 
@@ -54,10 +54,10 @@ export default function Settings() {
       <Head title={text.title}>
         <input type="search" value={q} placeholder={text.search} aria-label={text.search} onInput={(event) => setQ(event.currentTarget.value)} />
       </Head>
-      {settings.error && <Refused error={settings.error} retry={settings.reload} />}
       <Table
         label={text.title}
         rows={rows}
+        asked={settings}
         columns={columns}
         keyOf={({ category, key }) => `${category}.${key}`}
         onPick={isAdmin ? setEdited : undefined}

@@ -7,7 +7,7 @@ import { useParam } from '../../frame/location.ts';
 import { count, say, words } from '../../frame/words.ts';
 import { attempt, Dialog } from '../../kit/dialog.tsx';
 import { Field, Form, Segments, SelectField, TextField } from '../../kit/form.tsx';
-import { Button, Empty, Head, Refused } from '../../kit/parts.tsx';
+import { Button, Empty, Head } from '../../kit/parts.tsx';
 import { Status } from '../../kit/status.tsx';
 import { type Column, Table } from '../../kit/table.tsx';
 import { Time } from '../../kit/time.tsx';
@@ -102,10 +102,10 @@ export default function Silences() {
           </Button>
         )}
       </Head>
-      {silences.error && <Refused error={silences.error} retry={silences.reload} />}
       <Table
         label={text.title}
         rows={silences.items}
+        asked={silences}
         columns={columns}
         keyOf={({ id }) => id}
         total={silences.total}

@@ -5,7 +5,7 @@ import { useData, useList } from '../../frame/data.ts';
 import { count, say, words } from '../../frame/words.ts';
 import { Dialog } from '../../kit/dialog.tsx';
 import { Form, TextField } from '../../kit/form.tsx';
-import { Button, Empty, Refused } from '../../kit/parts.tsx';
+import { Button, Empty } from '../../kit/parts.tsx';
 import { type Column, Table } from '../../kit/table.tsx';
 
 const text = words('organizations', {
@@ -45,10 +45,10 @@ export function Organizations() {
       <Button icon="plus" onClick={() => setEdited('new')}>
         {text.add}
       </Button>
-      {orgs.error && <Refused error={orgs.error} retry={orgs.reload} />}
       <Table
         label={text.title}
         rows={orgs.items}
+        asked={orgs}
         columns={columns}
         keyOf={({ id }) => id}
         onPick={setEdited}

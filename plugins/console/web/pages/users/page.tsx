@@ -7,7 +7,7 @@ import { address, usePlace } from '../../frame/location.ts';
 import { say, words } from '../../frame/words.ts';
 import { attempt, Dialog } from '../../kit/dialog.tsx';
 import { Form, SelectField, TextField } from '../../kit/form.tsx';
-import { Button, Empty, Head, Refused, Tabs } from '../../kit/parts.tsx';
+import { Button, Empty, Head, Tabs } from '../../kit/parts.tsx';
 import { Status, Tag } from '../../kit/status.tsx';
 import { type Column, Table } from '../../kit/table.tsx';
 import { Time } from '../../kit/time.tsx';
@@ -101,10 +101,10 @@ function People({ onPick }: { readonly onPick: ((user: User) => void) | undefine
   const users = useList<User>('/users', { kinds: ['users'] });
   return (
     <>
-      {users.error && <Refused error={users.error} retry={users.reload} />}
       <Table
         label={text.users}
         rows={users.items}
+        asked={users}
         columns={userColumns}
         keyOf={({ id }) => id}
         onPick={onPick}
@@ -134,8 +134,7 @@ function Roles() {
   const roles = useList<Role>('/roles', { kinds: ['roles'] });
   return (
     <>
-      {roles.error && <Refused error={roles.error} retry={roles.reload} />}
-      <Table label={text.roles} rows={roles.items} columns={roleColumns} keyOf={({ name }) => name} empty={<Empty title={text.noRoles} />} />
+      <Table label={text.roles} rows={roles.items} asked={roles} columns={roleColumns} keyOf={({ name }) => name} empty={<Empty title={text.noRoles} />} />
     </>
   );
 }
