@@ -44,7 +44,7 @@ export class HeldUp {
       await tx.updateTable('notify_deliveries').set({ delayed_at: now, error }).where(isLate).execute();
       const fallback = (await new ChannelStore(tx).find(this.#channel))?.fallback_channel_id ?? null;
       if (fallback !== null) {
-        await divert(tx, { from: this.#channel, to: fallback, what: sql<boolean>`late.delayed_at is not null` }, now);
+        await divert(tx, { from: this.#channel, to: fallback, what: sql<boolean>`late.delayed_at is not null and late.state = 'queued'` }, now);
       }
       return fallback;
     });

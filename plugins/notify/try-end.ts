@@ -34,14 +34,14 @@ export async function storeEnd(tx: Notify, { row, channel, result }: Tried, { no
     return;
   }
   const { reason: error, unclear } = result;
+  const isLate = retryMs === undefined || result.result === 'failed' || row.attempts >= soonTries || (askedMs ?? 0) > mostPatienceMs;
   if (retryMs === undefined) {
     await deliveries.finish(row, { sent: false, error, unclear }, now);
   } else {
-    const isDelayed = result.result === 'failed' || row.attempts >= soonTries || (askedMs ?? 0) > mostPatienceMs;
-    await deliveries.requeue(row, { due_at: now + retryMs, wait_ms: retryMs, error, unclear, uncounted: false, isDelayed }, now);
-    if (isDelayed && channel.fallback_channel_id !== null) {
-      await divert(tx, { from: channel.id, to: channel.fallback_channel_id, what: sql<boolean>`late.seq = ${row.seq} or late.digest = ${row.seq}` }, now);
-    }
+    await deliveries.requeue(row, { due_at: now + retryMs, wait_ms: retryMs, error, unclear, uncounted: false, isDelayed: isLate }, now);
+  }
+  if (isLate && channel.fallback_channel_id !== null) {
+    await divert(tx, { from: channel.id, to: channel.fallback_channel_id, what: sql<boolean>`late.seq = ${row.seq} or late.digest = ${row.seq}` }, now);
   }
   const degraded = result.result === 'failed' && result.degraded;
   await states.recordFailure(channel.id, error, { degraded, blockedUntil: askedMs === undefined ? null : now + askedMs }, now);
@@ -61,7 +61,7 @@ export async function divert(tx: Notify, { from, to, what }: Diverted, now: numb
       (id, notice_id, channel_id, channel_name, incident_id, fire_seq, kind, severity, state, due_at, accepted_at, group_key)
     select lower(hex(randomblob(16))), late.notice_id, other.id, other.name, late.incident_id, late.fire_seq, late.kind, late.severity, 'queued', ${now}, ${now}, late.group_key
     from notify_deliveries late, notify_channels other
-    where (${what}) and late.channel_id = ${from} and late.kind = 'firing' and late.state = 'queued'
+    where (${what}) and late.channel_id = ${from} and late.kind = 'firing' and late.state in ('queued', 'failed')
       and other.id = ${to} and other.enabled = 1
     on conflict do nothing
   `.execute(tx);

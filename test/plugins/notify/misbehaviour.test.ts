@@ -110,6 +110,26 @@ test('a platform that asks for a year of patience gets an hour; until then peopl
   assert.deepEqual([busy.taken.length, other.taken.length], [4, 4], 'the end goes to both');
 });
 
+test('what is given up, because it may have arrived, goes to the channel that stands in', async (t) => {
+  const office = await openOffice(t, { clock: testClock(), timeoutMs: 300 });
+  const [platform, other] = [await startFeishu(t, office.clock), await startReceiver(t)];
+  const standing = await office.channel({ channel_type: 'webhook', endpoint: other.url, match_labels: { team: 'nobody' } });
+  await office.channel({ channel_type: 'feishu', endpoint: platform.url + feishuPath, fallback_channel_id: standing.id });
+  platform.next('huge');
+  await office.dispatcher.accept(noticeOf(1));
+  await office.drain();
+  assert.deepEqual(
+    office.recorded.map(({ result, channel_id: channel }) => [result, channel === standing.id]),
+    [
+      ['failed', false],
+      ['sent', true],
+    ],
+  );
+  await office.dispatcher.accept(noticeOf(1, 'resolved'));
+  await office.drain();
+  assert.deepEqual([platform.taken.length, other.taken.length], [1, 2], 'both are told the end');
+});
+
 test('a channel that is deleted and made anew under its name is told what burns and was never sent', async (t) => {
   const { office, receiver, clock, channel, told } = await meet(t);
   await office.dispatcher.accept(noticeOf(1), noticeOf(2));
