@@ -80,7 +80,16 @@ export class Channels {
     });
   }
 
-  replace(call: ChangeCall, id: number, draft: Draft): Promise<Shown> {
+  async replace(call: ChangeCall, id: number, draft: Draft): Promise<Shown> {
+    const { enabled: wasEnabled } = await this.get(id);
+    const shown = await this.#update(call, id, draft);
+    if (shown.enabled && !wasEnabled) {
+      await new Heirs(this.#parts).tell(id, shown.name);
+    }
+    return shown;
+  }
+
+  #update(call: ChangeCall, id: number, draft: Draft): Promise<Shown> {
     const { tables, types, addresses, clock, addressChanged } = this.#parts;
     return tables.write(async (tx) => {
       const store = new ChannelStore(tx);

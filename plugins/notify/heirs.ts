@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { Handle, Tables } from 'svc/sdk';
+import type { Handle, Ids, Tables } from 'svc/sdk';
 
 import type { Notice, NoticeDispatcher, NoticeSource } from './contract.ts';
 import type { NotifyTables } from './tables.ts';
@@ -8,12 +8,13 @@ export interface HeirsParts {
   readonly tables: Tables<NotifyTables>;
   readonly source: Handle<NoticeSource>;
   readonly dispatcher: Pick<NoticeDispatcher, 'accept'>;
+  readonly ids: Pick<Ids, 'uuid'>;
 }
 
 /** More is not looked for: who had so many waiting is told by the next of them. */
 const most = 500;
 
-/** A channel that is made anew under its old name gets what the one before it was never sent and what still burns. */
+/** A channel that is made anew under its old name, or enabled again, gets what was waiting for it then and still burns. */
 export class Heirs {
   readonly #parts: HeirsParts;
 
@@ -22,8 +23,8 @@ export class Heirs {
   }
 
   async tell(channel: number, name: string): Promise<void> {
-    const { source, dispatcher } = this.#parts;
-    const unsent = new Map((await this.#unsentOf(name)).map(({ incident_id: id, fire_seq: seq }) => [id, seq]));
+    const { source, dispatcher, ids } = this.#parts;
+    const unsent = new Map((await this.#unsentOf(channel, name)).map(({ incident_id: id, fire_seq: seq }) => [id, seq]));
     if (unsent.size === 0 || !source.available) {
       return;
     }
@@ -31,17 +32,21 @@ export class Heirs {
     await dispatcher.accept(
       ...burning.map((incident): Notice => {
         const seq = unsent.get(incident.id)!;
-        return { id: `heir-${channel}-${incident.id}-${seq}`, kind: 'firing', fire_seq: seq, incident, pins: [channel] };
+        return { id: `heir-${channel}-${ids.uuid()}`, kind: 'firing', fire_seq: seq, incident, pins: [channel] };
       }),
     );
   }
 
-  /** The last firings for a channel of that name that is gone, which it did not get. */
-  async #unsentOf(name: string): Promise<readonly { readonly incident_id: number; readonly fire_seq: number }[]> {
+  /** The last firings for this channel, or for one of that name that is gone, which it did not get. */
+  async #unsentOf(channel: number, name: string): Promise<readonly { readonly incident_id: number; readonly fire_seq: number }[]> {
     const { rows } = await sql<{ incident_id: number; fire_seq: number }>`
       select distinct d.incident_id, d.fire_seq from notify_deliveries d
-      where d.kind = 'firing' and d.got = 0 and d.channel_name = ${name} and d.state in ('failed', 'queued')
-        and not exists (select 1 from notify_channels c where c.id = d.channel_id)
+      where d.kind = 'firing' and d.got = 0 and d.state in ('failed', 'queued')
+        and (d.channel_id = ${channel} or (d.channel_name = ${name} and not exists (select 1 from notify_channels c where c.id = d.channel_id)))
+        and not exists (
+          select 1 from notify_deliveries o
+          where o.incident_id = d.incident_id and o.fire_seq = d.fire_seq and o.channel_id = ${channel} and o.kind = 'firing'
+            and (o.got = 1 or o.state in ('queued', 'sending')))
         and not exists (
           select 1 from notify_notices n
           where n.incident_id = d.incident_id and (n.fire_seq > d.fire_seq or (n.fire_seq = d.fire_seq and n.kind = 'resolved')))

@@ -43,7 +43,7 @@ export function applyRuleChange({ kind, rule, before }: RuleChange, { ledger, pl
         const incident = draft.incident(group)!;
         if (incident.rule_id === edited.id && JSON.stringify(ofRule(edited)) !== JSON.stringify(pick(incident))) {
           draft.setIncident({ ...incident, ...ofRule(edited), updated_at: now() });
-          if (isRaised(incident, edited)) {
+          if (isRaised(incident, edited) || isWidened(incident, edited)) {
             raise(incident.dedupe_key, draft);
           }
         }
@@ -84,7 +84,11 @@ export function applyRuleChange({ kind, rule, before }: RuleChange, { ledger, pl
 const rising: readonly Rule['severity'][] = ['info', 'warning', 'critical'];
 const isRaised = ({ severity: from }: Incident, { severity: to }: Rule): boolean => rising.indexOf(to) > rising.indexOf(from);
 
-/** Worse than channels were sent: they are sent it once more, and no cooldown holds that back. */
+/** Whether it pins a channel that it did not; no pins are all channels. */
+const isWidened = ({ pins: from }: Incident, { notify_channel_ids: to }: Rule): boolean =>
+  from.length > 0 && (to.length === 0 || to.some((channel) => !from.includes(channel)));
+
+/** Worse than channels were sent, or for others: they are sent it once more, and no cooldown holds that back. */
 function raise(group: string, draft: Draft): void {
   const incident = draft.incident(group)!;
   draft.setIncident({ ...incident, notified_at: null });

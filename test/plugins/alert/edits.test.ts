@@ -54,6 +54,25 @@ test('an incident whose rule is given another condition has cleared only if that
   ]);
 });
 
+test('a rule that is given another channel while it burns is told to it; one that is given fewer is not told again', async (t) => {
+  const house = await engine(t);
+  const { id } = house.book.add({ rule_key: 'cpu', notify_channel_ids: [1, 2] });
+  house.answers.set('cpu', hot);
+  await house.pass(minute);
+  const pins = (): readonly (readonly number[])[] => house.notices.map((notice) => notice.pins);
+  assert.deepEqual(pins(), [[1, 2]]);
+  house.book.edit(id, { notify_channel_ids: [2] });
+  await house.pass(minute);
+  assert.deepEqual(pins(), [[1, 2]]);
+  house.book.edit(id, { notify_channel_ids: [3] });
+  await house.pass(minute);
+  assert.deepEqual(house.sent, ['firing 1 cpu:host:7', 'firing 1 cpu:host:7']);
+  assert.deepEqual(pins(), [[1, 2], [3]]);
+  house.book.edit(id, { notify_channel_ids: [] });
+  await house.pass(minute);
+  assert.deepEqual(pins(), [[1, 2], [3], []]);
+});
+
 test('of two silences that overlap the one that is left mutes on; one that is edited mutes what it matches from then on', async (t) => {
   const house = await engine(t);
   house.book.add({ rule_key: 'cpu' });

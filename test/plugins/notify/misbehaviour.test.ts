@@ -161,6 +161,28 @@ test('a channel that is deleted and made anew under its name is told what burns 
   assert.deepEqual(told().slice(2), ['resolved 3'], 'the end goes to who was told');
 });
 
+test('a channel that is disabled for a while is told afterwards what waited for it and still burns, once', async (t) => {
+  const { office, receiver, clock, channel, told } = await meet(t);
+  receiver.next({ status: 503 }, { status: 503 }, { status: 503 });
+  await office.dispatcher.accept(noticeOf(1), noticeOf(2), noticeOf(3));
+  await office.turn();
+  const draft = { name: 'pager', channel_type: 'webhook', endpoint: `${receiver.url}/` };
+  await office.replace(channel.id, { ...draft, enabled: false });
+  clock.advance(60_000);
+  await office.turn();
+  assert.deepEqual(
+    office.recorded.map(({ result }) => result),
+    ['failed', 'failed', 'failed'],
+  );
+  await office.dispatcher.accept(noticeOf(2, 'resolved'));
+  office.burning.push(noticeOf(1).incident, noticeOf(3).incident);
+  for (const enabled of [true, false, true]) {
+    await office.replace(channel.id, { ...draft, enabled });
+    await office.drain();
+  }
+  assert.deepEqual(told().toSorted(), ['firing 1', 'firing 3']);
+});
+
 test('an end that waits for its channel is not given up because the clock was set', async (t) => {
   const { office, receiver, clock, told } = await meet(t);
   await office.dispatcher.accept(noticeOf(1));
