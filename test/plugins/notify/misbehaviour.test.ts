@@ -14,7 +14,7 @@ const year: Quirk = { status: 429, headers: { 'retry-after': String(365 * 86_400
 
 async function meet(t: TestContext, more: object = {}) {
   const clock = testClock();
-  const office = await openOffice(t, { clock, timeoutMs: 300 });
+  const office = await openOffice(t, { clock, timeoutMs: 2_000 });
   const receiver = await startReceiver(t);
   const channel = await office.channel({ channel_type: 'webhook', endpoint: receiver.url, name: 'pager', ...more });
   const told = (): readonly string[] => receiver.taken.map(({ body }) => `${body.event} ${body.incident?.id ?? body.count}`);
@@ -39,7 +39,7 @@ for (const [what, quirk] of [
 }
 
 test('what a platform has said in full counts, though its connection breaks off after it', async (t) => {
-  const office = await openOffice(t, { clock: testClock(), timeoutMs: 300 });
+  const office = await openOffice(t, { clock: testClock(), timeoutMs: 2_000 });
   const platform = await startFeishu(t, office.clock);
   await office.channel({ channel_type: 'feishu', endpoint: platform.url + feishuPath });
   // A length that is never reached.
@@ -70,7 +70,7 @@ test('a receiver that takes eleven seconds is told once', async (t) => {
 
 test('a platform that asks for a year of patience gets an hour; until then people are told that it is late, and the channel that stands in is sent all of it', async (t) => {
   const clock = testClock();
-  const office = await openOffice(t, { clock, timeoutMs: 300 });
+  const office = await openOffice(t, { clock, timeoutMs: 2_000 });
   const [busy, other] = [await startReceiver(t), await startReceiver(t)];
   const standing = await office.channel({ channel_type: 'webhook', endpoint: other.url, name: 'other', match_labels: { team: 'nobody' } });
   const channel = await office.channel({ channel_type: 'webhook', endpoint: busy.url, name: 'busy', fallback_channel_id: standing.id });
@@ -111,7 +111,7 @@ test('a platform that asks for a year of patience gets an hour; until then peopl
 });
 
 test('what is given up, because it may have arrived, goes to the channel that stands in', async (t) => {
-  const office = await openOffice(t, { clock: testClock(), timeoutMs: 300 });
+  const office = await openOffice(t, { clock: testClock(), timeoutMs: 2_000 });
   const [platform, other] = [await startFeishu(t, office.clock), await startReceiver(t)];
   const standing = await office.channel({ channel_type: 'webhook', endpoint: other.url, match_labels: { team: 'nobody' } });
   await office.channel({ channel_type: 'feishu', endpoint: platform.url + feishuPath, fallback_channel_id: standing.id });
