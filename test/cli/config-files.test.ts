@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -161,8 +161,48 @@ test('a folder that is watched is applied at the start and at each change; a bro
   for (const deadline = Date.now() + 20_000; (await doctor()).verdict === 'ok'; await pause(200)) {
     assert.ok(Date.now() < deadline, here.said());
   }
-  assert.match((await doctor()).detail, /others may write to it/);
+  assert.match((await doctor()).detail, /others may write to .*config:/);
   assert.equal(await description(), 'mended');
+  // The same of a folder in it, of a file, and of what a link leads to.
+  chmodSync(files, 0o755);
+  const strange = join(folder, 'strange.yaml');
+  writeFileSync(strange, 'name: oncall\ndescription: by a link\ngrants: []\n');
+  const doors: readonly [() => void, () => void, RegExp][] = [
+    [() => chmodSync(join(files, 'roles'), 0o777), () => chmodSync(join(files, 'roles'), 0o755), /others may write to .*roles:/],
+    [() => chmodSync(role, 0o666), () => chmodSync(role, 0o644), /others may write to .*oncall\.yaml:/],
+    [() => symlinkSync(strange, join(files, 'roles', 'other.yaml')), () => rmSync(join(files, 'roles', 'other.yaml')), /other\.yaml is a link/],
+  ];
+  for (const [open, close, why] of doors) {
+    open();
+    for (const deadline = Date.now() + 20_000; !why.test((await doctor()).detail); await pause(200)) {
+      assert.ok(Date.now() < deadline, here.said());
+    }
+    assert.equal(await description(), 'mended');
+    close();
+  }
+  await until('by a stranger');
+});
+
+test('an export follows no link, of a file or of a folder', async (t) => {
+  const folder = scratch(t);
+  const here = await serving(t, join(folder, 'data'));
+  const [files, others] = [join(folder, 'config'), join(folder, 'others')];
+  const ask = () => svc(['export', files, '--data', here.dataDir]);
+  assert.equal((await ask()).code, 0);
+  const rule = join(files, 'rules', readdirSync(join(files, 'rules'))[0]!);
+  mkdirSync(others);
+  writeFileSync(join(others, 'kept.yaml'), 'of others');
+  rmSync(rule);
+  symlinkSync(join(others, 'kept.yaml'), rule);
+  assert.equal((await ask()).code, 0);
+  assert.equal(readFileSync(join(others, 'kept.yaml'), 'utf8'), 'of others');
+  assert.ok(lstatSync(rule).isFile());
+  rmSync(join(files, 'rules'), { recursive: true });
+  symlinkSync(others, join(files, 'rules'));
+  const { code, stderr } = await ask();
+  assert.equal(code, 1);
+  assert.match(stderr, /rules is a link/);
+  assert.deepEqual(readdirSync(others), ['kept.yaml']);
 });
 
 /** Every file below a folder by its path. */

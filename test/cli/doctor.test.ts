@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { chmodSync, mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 
@@ -37,6 +37,10 @@ test('each thing that is wrong with a data folder is found, with what to do abou
   await t.test('a folder and a key that others can read', async () => {
     chmodSync(data, 0o755);
     chmodSync(join(data, 'keys', 'secret.key'), 0o644);
+    // What somebody's link leads to is not svc's to change.
+    const others = join(data, '..', 'others');
+    writeFileSync(others, 'of others', { mode: 0o644 });
+    symlinkSync(others, join(data, 'keys', 'link'));
     const { code, of } = await findings(data);
     assert.equal(code, 1);
     assert.deepEqual([of('data folder').verdict, of('data folder').fix], ['warn', `run "chmod 700 ${data}"`]);
@@ -56,7 +60,11 @@ test('each thing that is wrong with a data folder is found, with what to do abou
         ['private files', true],
       ],
     );
-    assert.deepEqual([statSync(data).mode & 0o777, statSync(join(data, 'keys', 'secret.key')).mode & 0o777], [0o700, 0o600]);
+    assert.deepEqual(
+      [data, join(data, 'keys', 'secret.key'), others].map((path) => statSync(path).mode & 0o777),
+      [0o700, 0o600, 0o644],
+    );
+    rmSync(join(data, 'keys', 'link'));
   });
 
   await t.test('a setting that is misspelt', async () => {

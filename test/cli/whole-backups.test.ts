@@ -158,22 +158,44 @@ test('a restore that is cut short between any two moves is finished by the next 
       mkdirSync(join(incoming, name, '..'), { recursive: true });
       writeFileSync(join(incoming, name), readFileSync(join(folder, 'backup', name)));
     }
+    const kept = 'before-restore-2026-01-02T030405.678Z';
     const units = ['plugins/notes', 'plugins/other'];
-    writeFileSync(join(dataDir, journalName), JSON.stringify({ aside: 'aside', units: units.map((unit) => ({ unit, brought: true })) }));
-    mkdirSync(join(dataDir, 'aside', 'plugins'), { recursive: true });
+    writeFileSync(join(dataDir, journalName), JSON.stringify({ aside: kept, units: units.map((unit) => ({ unit, brought: true })) }));
+    mkdirSync(join(dataDir, kept, 'plugins'), { recursive: true });
     const renames = units.flatMap((unit) => [
-      [join(dataDir, unit), join(dataDir, 'aside', unit)],
+      [join(dataDir, unit), join(dataDir, kept, unit)],
       [join(incoming, unit), join(dataDir, unit)],
     ]);
     renames.slice(0, moves).forEach(([from, to]) => renameSync(from!, to!));
     if (moves === 5) {
       rmSync(join(incoming, 'svc.db'));
     }
-    assert.deepEqual(swapIn(dataDir, undefined), { aside: join(dataDir, 'aside'), damage: undefined });
+    assert.deepEqual(swapIn(dataDir, undefined), { aside: join(dataDir, kept), damage: undefined });
     units.forEach((unit) => assert.equal(readFileSync(join(dataDir, unit, 'text'), 'utf8'), 'new', `${unit} after ${moves} moves`));
-    units.forEach((unit) => assert.equal(readFileSync(join(dataDir, 'aside', unit, 'text'), 'utf8'), 'old'));
+    units.forEach((unit) => assert.equal(readFileSync(join(dataDir, kept, unit, 'text'), 'utf8'), 'old'));
     assert.ok(!existsSync(join(dataDir, 'plugins', 'notes', 'only-old')) && !existsSync(incoming) && !existsSync(join(dataDir, journalName)));
     assert.equal(swapIn(dataDir, undefined), undefined);
+  }
+});
+
+test('a journal of a restore moves nothing out of the data folder, and nothing of others into it', (t) => {
+  const folder = scratch(t);
+  const dataDir = join(folder, 'data');
+  for (const path of ['data', 'others']) {
+    mkdirSync(join(folder, path));
+  }
+  const [good, unit] = ['before-restore-2026-01-02T030405.678Z', 'plugins/notes'];
+  for (const [aside, moved] of [
+    [good, '../others'],
+    [good, 'plugins/../../others'],
+    [good, '/etc'],
+    ['../others', unit],
+    ['a/b', unit],
+    [good, 7],
+  ] as const) {
+    writeFileSync(join(dataDir, journalName), JSON.stringify({ aside, units: [{ unit: moved, brought: false }] }));
+    assert.throws(() => swapIn(dataDir, undefined), /was not written by a restore/);
+    assert.ok(existsSync(join(folder, 'others')));
   }
 });
 
