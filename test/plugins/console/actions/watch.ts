@@ -5,13 +5,6 @@ import { closed, fill, go, type Hands, openTwice, press, pressChoices, pressed, 
 async function overview(hands: Hands): Promise<void> {
   const { page } = hands;
   await go(hands, '/');
-  await press(hands, 'Make the line');
-  await press(hands, 'Copy');
-  await page
-    .getByText('Copied')
-    .or(page.getByRole('button', { name: 'Copy', exact: true }))
-    .first()
-    .waitFor();
   await press(hands, 'Make a test incident');
   await page.getByRole('link', { name: /Open incident \d+/ }).waitFor({ timeout: 60_000 });
   await page.getByRole('button', { name: /^As a table: CPU of the busiest/ }).click();
