@@ -27,6 +27,7 @@ export const parts: readonly Part[] = [
     chapters: [
       doc('console', 'The console'),
       doc('roles', 'Users, roles, organizations'),
+      doc('alerts', 'Alerts of your own'),
       doc('alert-sources', 'Alerts of others'),
       doc('back-ends', 'Stores elsewhere'),
       doc('config-files', 'Configuration in files'),

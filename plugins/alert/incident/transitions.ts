@@ -183,7 +183,7 @@ export type ResolveReason =
   | 'rule_deleted';
 
 const endings: Readonly<Record<ResolveReason, (actor: Actor) => string>> = {
-  cleared: () => 'the condition has cleared',
+  cleared: () => 'its condition is no longer met',
   not_heard: () => 'its source was not heard for 15 minutes; whether the condition lasts is not known',
   by_user: ({ name }) => `resolved by ${name}`,
   not_told: () => 'its source has not told it again; whether the condition lasts is not known',

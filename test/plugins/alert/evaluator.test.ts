@@ -164,7 +164,7 @@ describe('a condition', () => {
     await house.pass(2 * minute);
     assert.equal((await house.incident(key))!.status, 'resolved');
     const { items } = await house.store.events((await house.incident(key))!, { order: 'desc' }, { limit: 1 }, undefined);
-    assert.equal(items[0]!.message, 'the condition has cleared');
+    assert.equal(items[0]!.message, 'its condition is no longer met');
   });
 
   for (const [jump, way] of [

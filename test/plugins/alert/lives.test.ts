@@ -86,7 +86,7 @@ test('every kind of rule, over what an edge pushes: pending, firing, told, ackno
         fired(1),
         sent('firing', 1),
         ['acknowledged', 'acknowledged', 'user', 'on it', { note: 'on it' }],
-        ['resolved', 'resolved', 'evaluator', 'the condition has cleared', { reason: 'cleared' }],
+        ['resolved', 'resolved', 'evaluator', 'its condition is no longer met', { reason: 'cleared' }],
         sent('resolved', 1),
         ['reopened', 'open', 'evaluator', 'fired again', { reason: 'fired_again' }],
         fired(2),
