@@ -114,7 +114,7 @@ async function judge(folder: string, platforms: readonly Platform[], accepted: R
     }
     const heard = new Map<number, number>();
     let again = 0;
-    for (const { body } of platform.taken) {
+    for (const { body } of platform.agreed) {
       const notices: Heard[] = (body.event === 'digest' ? body.notices : [body]).map(({ event, incident }: { event: string; incident: { id: number } }) => ({
         event,
         incident: incident.id,

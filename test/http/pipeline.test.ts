@@ -521,7 +521,6 @@ describe('lists', () => {
       [`?q=thing&cursor=${cursor}`, 'user-2'],
       [`?q=thing&cursor=${forged}`],
       ['?cursor=x'],
-      ['?cursor='],
       [`?cursor=${'A'.repeat(9_000)}`],
     ]) {
       const { status, body } = await list(query, token);

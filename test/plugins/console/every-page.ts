@@ -66,7 +66,14 @@ async function drawn(page: Page, sign: OnePage['sign'] | undefined): Promise<voi
   const main = page.locator('main');
   const shown = sign === undefined ? main.locator('h1, .empty, .refused') : main.getByText(sign).or(main.getByLabel(sign));
   await shown.locator('visible=true').first().waitFor();
-  await page.locator('.skeleton').first().waitFor({ state: 'detached' });
+  await page
+    .locator('.skeleton')
+    .first()
+    .waitFor({ state: 'detached' })
+    .catch(async (error: unknown) => {
+      const around = await page.evaluate<string>("document.querySelector('.skeleton').parentElement.outerHTML.slice(0, 400)");
+      throw new Error(`${page.url()} goes on loading ${around}: ${String(error)}`);
+    });
   // Charts are drawn a frame after their figures are known.
   await page.locator('.plot:not(:has(canvas))').first().waitFor({ state: 'detached' });
 }

@@ -99,7 +99,7 @@ for (let seed = 1; seed <= 6; seed += 1) {
     assert.deepEqual(office.announced.map(({ delivery_id: id }) => id).toSorted(), office.recorded.map(({ delivery_id: id }) => id).toSorted());
 
     for (const [index, platform] of platforms.slice(0, 2).entries()) {
-      const heard: { id: string; order: number; incident: number }[] = platform.taken.flatMap(({ body }) =>
+      const heard: { id: string; order: number; incident: number }[] = platform.agreed.flatMap(({ body }) =>
         (body.event === 'digest' ? body.notices : [body]).map(({ event, incident }: { event: string; incident: { id: number; fired_at: string } }) => ({
           id: `${incident.id} ${event}`,
           order: ranks[event]!,

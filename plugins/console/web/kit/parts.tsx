@@ -68,6 +68,10 @@ export function Refused({ error, retry }: { readonly error: ApiError; readonly r
   );
 }
 
+/** In the place of what is still to come, or does not come. */
+export const Awaited = ({ error, lines }: { readonly error: ApiError | undefined; readonly lines: number }) =>
+  error === undefined ? <Skeleton lines={lines} /> : <Refused error={error} />;
+
 /** A part of a page under its heading; a line above it, no box around it. */
 export function Section({
   title,

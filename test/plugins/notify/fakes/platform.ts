@@ -27,6 +27,8 @@ export interface Platform {
   readonly requests: Received[];
   /** What the platform has taken. */
   readonly taken: Received[];
+  /** The same, and those whose answer broke off after a head that said 200. */
+  readonly agreed: Received[];
   /** Instead of the next answers. */
   next(...quirks: Quirk[]): void;
   /** Instead of all answers from now on; undefined ends that. */
@@ -37,6 +39,7 @@ export interface Platform {
 export async function startPlatform(t: Pick<TestContext, 'after'>, judge: (request: Received) => Reply & { readonly taken: boolean }): Promise<Platform> {
   const requests: Received[] = [];
   const taken: Received[] = [];
+  const agreed: Received[] = [];
   const quirks: Quirk[] = [];
   let constant: Quirk | undefined;
 
@@ -51,12 +54,16 @@ export async function startPlatform(t: Pick<TestContext, 'after'>, judge: (reque
       requests.push(request);
       const quirk = quirks.shift() ?? constant;
       if (quirk !== undefined) {
+        if (quirk === 'slow' || quirk === 'reset') {
+          agreed.push(request);
+        }
         behave(quirk, req, res);
         return;
       }
       const reply = judge(request);
       if (reply.taken) {
         taken.push(request);
+        agreed.push(request);
       }
       answer(res, reply);
     })();
@@ -70,6 +77,7 @@ export async function startPlatform(t: Pick<TestContext, 'after'>, judge: (reque
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     requests,
     taken,
+    agreed,
     next: (...more) => void quirks.push(...more),
     always: (quirk) => void (constant = quirk),
   };

@@ -1,6 +1,6 @@
 import { useMemo } from 'preact/hooks';
 
-import { useData } from '../../frame/data.ts';
+import { type Data, useData } from '../../frame/data.ts';
 import { figure } from '../../frame/format.ts';
 import { address } from '../../frame/location.ts';
 import { words } from '../../frame/words.ts';
@@ -37,13 +37,13 @@ const busyQuery = (metric: string): string =>
   `max by (device_id, instance) (${metric}) and on (device_id) topk(8, max by (device_id) (node_cpu_usage_percent))`;
 
 /** The eight with the most to do, by what the canonical metrics of every agent say. */
-function useBusiest(): readonly Busy[] | undefined {
+function useBusiest(): { readonly rows: readonly Busy[] | undefined; readonly asked: Data<Vector> } {
   const options = { every: 10_000 };
   const cpu = useData<Vector>('//prometheus/api/v1/query', { ...options, query: { query: 'topk(8, max by (device_id, instance) (node_cpu_usage_percent))' } });
   const memory = useData<Vector>('//prometheus/api/v1/query', { ...options, query: { query: busyQuery('node_memory_used_percent') } });
   const disk = useData<Vector>('//prometheus/api/v1/query', { ...options, query: { query: busyQuery('node_filesystem_used_percent') } });
   const load = useData<Vector>('//prometheus/api/v1/query', { ...options, query: { query: busyQuery('node_load1') } });
-  return useMemo(() => {
+  const rows = useMemo(() => {
     const of = (answer: Vector | undefined): Map<string, number> =>
       new Map(answer?.data.result.map(({ metric, value }) => [metric['device_id'] ?? '', Number(value[1])] as const));
     const [memories, disks, loads] = [of(memory.value), of(disk.value), of(load.value)];
@@ -54,16 +54,18 @@ function useBusiest(): readonly Busy[] | undefined {
       })
       .toSorted((a, b) => b.cpu - a.cpu);
   }, [cpu.value, memory.value, disk.value, load.value]);
+  return { rows, asked: cpu };
 }
 
 /** The devices with the most to do. */
 export function Busiest() {
-  const rows = useBusiest();
+  const { rows, asked } = useBusiest();
   return (
     <Section title={text.busiest} aside={<a href={address(['devices'])}>{text.allDevices}</a>}>
       <Table
         label={text.busiest}
         rows={rows}
+        asked={asked}
         columns={busyColumns}
         keyOf={({ id }) => id}
         hrefOf={({ id }) => address(['devices', id])}

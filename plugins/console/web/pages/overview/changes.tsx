@@ -2,7 +2,7 @@ import type { Page } from '../../frame/api.ts';
 import { useRoom } from '../../frame/additions.ts';
 import { useData } from '../../frame/data.ts';
 import { words } from '../../frame/words.ts';
-import { Section, Skeleton } from '../../kit/parts.tsx';
+import { Awaited, Section } from '../../kit/parts.tsx';
 import { Time } from '../../kit/time.tsx';
 
 const text = words('changes', {
@@ -24,7 +24,7 @@ interface Change {
 /** What was changed last, of one device where it is named; nothing is shown where svc has no room for changes. */
 export function Changes({ device, from, to, limit = 8 }: { readonly device?: number; readonly from?: string; readonly to?: string; readonly limit?: number }) {
   const hasRoom = useRoom('changes');
-  const { value } = useData<Page<Change>>(hasRoom ? '/changes' : undefined, {
+  const { value, error } = useData<Page<Change>>(hasRoom ? '/changes' : undefined, {
     query: { device_id: device, from, to, limit },
     kinds: ['rules', 'settings', 'edges', 'plugins'],
     every: 30_000,
@@ -35,7 +35,7 @@ export function Changes({ device, from, to, limit = 8 }: { readonly device?: num
   return (
     <Section title={text.title}>
       {value === undefined ? (
-        <Skeleton lines={3} />
+        <Awaited error={error} lines={3} />
       ) : value.items.length === 0 ? (
         <p class="soft calm">{text.none}</p>
       ) : (

@@ -1,11 +1,11 @@
 import { useAdditions, useSeesAll } from '../../frame/additions.ts';
-import { useData, useList } from '../../frame/data.ts';
+import { type Data, useData, useList } from '../../frame/data.ts';
 import type { Unit } from '../../frame/format.ts';
 import { address } from '../../frame/location.ts';
 import { count, words } from '../../frame/words.ts';
 import type { Page } from '../../frame/api.ts';
 import { Chart } from '../../kit/chart.tsx';
-import { Empty, Head, Section, Skeleton } from '../../kit/parts.tsx';
+import { Awaited, Empty, Head, Section } from '../../kit/parts.tsx';
 import { Mark, type Severity, severityName, toneOf } from '../../kit/status.tsx';
 import { type Column, Table } from '../../kit/table.tsx';
 import { Time } from '../../kit/time.tsx';
@@ -70,7 +70,7 @@ export default function Overview() {
             </div>
           </div>
           <div>
-            <Silent devices={silent.value?.items} />
+            <Silent devices={silent} />
             <Changes />
             <OwnHealth />
           </div>
@@ -128,16 +128,16 @@ function useNumbers(incidents: readonly Incident[] | undefined, total: number): 
   return isWhole ? { critical: here('critical'), warning: here('warning'), info: here('info') } : { critical, warning, info };
 }
 
-function Silent({ devices }: { readonly devices: readonly Device[] | undefined }) {
+function Silent({ devices: { value, error } }: { readonly devices: Data<Page<Device>> }) {
   return (
     <Section title={text.silentTitle}>
-      {devices === undefined ? (
-        <Skeleton lines={2} />
-      ) : devices.length === 0 ? (
+      {value === undefined ? (
+        <Awaited error={error} lines={2} />
+      ) : value.items.length === 0 ? (
         <p class="soft calm">{text.noneSilent}</p>
       ) : (
         <ul class="list">
-          {devices.map(({ id, display_name: name, last_seen_at: seen }) => (
+          {value.items.map(({ id, display_name: name, last_seen_at: seen }) => (
             <li key={id}>
               <Mark tone="warning" />
               <a class="cut" href={address(['devices', id])}>
@@ -204,12 +204,12 @@ function Cards() {
 }
 
 function OwnHealth() {
-  const { value } = useData<{ parts: readonly { part: string; ok: boolean; detail?: string }[] }>('//readyz', { every: 15_000 });
+  const { value, error } = useData<{ parts: readonly { part: string; ok: boolean; detail?: string }[] }>('//readyz', { every: 15_000 });
   const bad = value?.parts.filter(({ ok }) => !ok) ?? [];
   return (
     <Section title={text.ownHealth}>
       {value === undefined ? (
-        <Skeleton lines={1} />
+        <Awaited error={error} lines={1} />
       ) : bad.length === 0 ? (
         <p class="soft calm">{text.healthy}</p>
       ) : (

@@ -40,6 +40,8 @@ export interface LinkParts {
   readonly user: string;
   readonly terminal: Terminal;
   readonly exited: (code: string) => string;
+  /** Said when who sits before it has ended it. */
+  readonly ended: string;
 }
 
 /** One shell: its bytes both ways, found again when the connection breaks. The login is sent once and not kept. */
@@ -73,6 +75,12 @@ export class ShellLink {
     clearTimeout(this.#retry);
     this.#send(JSON.stringify({ type: 'close' }));
     this.#socket?.close(1000);
+  }
+
+  /** The browser takes nothing more in from then on, so svc cannot say it. */
+  end(): void {
+    this.close();
+    this.#end(this.#parts.ended);
   }
 
   async #connect(wanted: object, first: object): Promise<void> {

@@ -31,6 +31,7 @@ const text = words('shell-session', {
   newKey: 'first met: {fingerprint}',
   lost: 'The connection is lost. The shell goes on for a minute; the page looks for it.',
   exited: 'The shell ended with {code}.',
+  ended: 'The shell is ended.',
 });
 
 /** A shell on one device: who one is there, then the terminal. */
@@ -130,7 +131,7 @@ function Running({ device, name, user, auth, onAgain }: RunningProps) {
       }
       screen = openScreen(element.current!);
       screen.fit();
-      opened = new ShellLink({ device, user, terminal: screen.terminal, exited: (code) => say(text.exited, { code }) });
+      opened = new ShellLink({ device, user, terminal: screen.terminal, exited: (code) => say(text.exited, { code }), ended: text.ended });
       setLink(opened);
       screen.terminal.focus();
       await opened.open(auth);
@@ -149,7 +150,7 @@ function Running({ device, name, user, auth, onAgain }: RunningProps) {
       <div class="filters">
         <Button onClick={onAgain}>{text.again}</Button>
         {link && (
-          <Button kind="danger" onClick={() => link.close()}>
+          <Button kind="danger" onClick={() => link.end()}>
             {text.end}
           </Button>
         )}
