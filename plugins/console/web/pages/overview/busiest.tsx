@@ -17,7 +17,7 @@ const text = words('overview-busiest', {
   disk: 'Fullest disk',
   load: 'Load',
   noMetrics: 'No metrics yet.',
-  noMetricsNote: 'The agent of this machine sends its first ones within seconds.',
+  noMetricsNote: 'Its first ones come within seconds.',
 });
 
 interface Vector {
