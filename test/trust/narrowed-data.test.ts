@@ -21,7 +21,7 @@ function byways({ at }: TwoCustomers, own: Customer, other: Customer): string[] 
       'label_join(up, "all", "-", "instance", "device_id")',
       '~up or on(instance) group by (instance, device_id) (up)',
       'up unless on() vector(0)',
-      `{device_id="${other.device}"} or {device_id=""} or {edge_id=~".+"}`,
+      `{device_id="${other.device}"} or {__name__=~".+",device_id=""} or {edge_id=~".+"}`,
       'ALERTS or ALERTS_FOR_STATE or {__name__=~"svc_.+|traces_.+"}',
     ].map((query) => `${query.startsWith('~') ? '~' : ''}/prometheus/api/v1/query?stats=all&time=${end / 1_000}&query=${q(query.replace('~', ''))}`),
     `/prometheus/api/v1/label/device_id/values?${seconds}`,

@@ -203,8 +203,9 @@ async function everyRoute(all: Stand): Promise<void> {
 
   const every = (await areas()).all;
   const narrowed = rooms.flatMap((room) => rowsOf(room, every.get(room)!)).filter(({ stance }) => stance === 'narrowed');
+  // Skills that edges offer are asked for in narrowed-edges.test.ts.
   assert.deepEqual(
-    narrowed.map(({ method, path }) => `${method} ${path}`).filter((route) => !asked.has(route)),
+    narrowed.map(({ method, path }) => `${method} ${path}`).filter((route) => !asked.has(route) && !route.startsWith('GET /api/v1/skills')),
     [],
     'each narrowed route of these areas is asked here',
   );
