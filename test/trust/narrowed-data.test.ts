@@ -26,7 +26,7 @@ function byways({ at }: TwoCustomers, own: Customer, other: Customer): string[] 
     ].map((query) => `${query.startsWith('~') ? '~' : ''}/prometheus/api/v1/query?stats=all&time=${end / 1_000}&query=${q(query.replace('~', ''))}`),
     `/prometheus/api/v1/label/device_id/values?${seconds}`,
     `/prometheus/api/v1/labels?match[]=${q(`{device_id="${other.device}"}`)}`,
-    `/prometheus/api/v1/series?match[]=${q('{device_id=~".*"}')}&match[]=${q(`{instance=~"${other.name}.*"}`)}`,
+    `/prometheus/api/v1/series?match[]=${q('{device_id=~".+"}')}&match[]=${q(`{instance=~"${other.name}.*"}`)}`,
     `~/prometheus/api/v1/series?${seconds}&match[]=${q('up')}&limit=1`,
     `/prometheus/api/v1/query_exemplars?${seconds}&query=${q('{__name__=~".+"}')}`,
     ...[
@@ -86,7 +86,7 @@ function questions({ at }: TwoCustomers, own: Customer, other: Customer): string
       'topk(100, up)',
       'sum by (instance) (up)',
       `up{device_id="${other.device}"}`,
-      `up{device_id=~".*"} or ${other.name}_metric`,
+      `up{device_id=~".+"} or ${other.name}_metric`,
     ].map((query) => `/prometheus/api/v1/query?time=${end / 1_000}&query=${q(query)}`),
     `~/prometheus/api/v1/query?time=${end / 1_000}&query=up`,
     `~/prometheus/api/v1/query_range?${seconds}&step=10&query=${q('max_over_time(up[1m])')}`,
