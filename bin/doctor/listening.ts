@@ -27,7 +27,7 @@ export const listening =
         const holder = holderOf(Number(port));
         return fail(
           subject,
-          `${address} is in use${holder === undefined ? ' by a process of somebody else' : ` by ${holder}`}`,
+          `${address} is in use${holder === undefined ? ' by a process of another user' : ` by ${holder}`}`,
           `end that one, or give svc another address (${setting})`,
         );
       }
