@@ -37,6 +37,9 @@ test('words of strangers in a conversation of a chat app call nobody, lead nowhe
     office.clock.ahead += 61_000;
     const isTold = (): boolean => apps.every((app) => since(app).length === written.length);
     await settled(isTold, () => [words.slice(0, 60), apps.map((app) => [app.provider, since(app).length])]);
+    // The clock must not step while an answer is still to be recorded: that notice would be told again.
+    const waiting = async (state: string): Promise<number> => (await office.ask('bob', 'GET', `/notification-deliveries?state=${state}`)).body.total;
+    await settled(async () => (await waiting('queued')) + (await waiting('delayed')) === 0);
     return new Map(apps.map((app) => [app.provider, since(app).map(shown)]));
   };
   const reference = await told('word');
