@@ -1,8 +1,8 @@
 import type { Budget } from 'svc/query';
 
 import type { Prefilter, SearchWindow, SpanPrefilter, SpanSource, TraceBatch } from '../traceql/source.ts';
-import { textOf } from '../traceql/enforce.ts';
-import { attribute, type Attribute, type Span, type TraceSpans } from '../traceql/span.ts';
+import { senderOf } from '../traceql/seen-spans.ts';
+import type { Span, TraceSpans } from '../traceql/span.ts';
 import { hashOfTrace, mayHold } from './bit-filter.ts';
 import type { StoredBlock } from './block.ts';
 import type { SpanTable } from './columns.ts';
@@ -25,15 +25,6 @@ interface Candidate {
 
 const batchTraces = 32;
 
-const devices = new WeakMap<readonly Attribute[], string>();
-
-/** Who sent it, as svc knows them. */
-function deviceOf({ resource }: StoredSpan): string {
-  const known = devices.get(resource) ?? textOf(attribute(resource, 'device_id'));
-  devices.set(resource, known);
-  return known;
-}
-
 /** All spans of one trace, wherever they lie; one that was sent twice once. What one machine says is no repetition of what another has said. */
 export function gather({ heads, blocks }: SpanTables, id: Uint8Array): TraceSpans | undefined {
   const spans: Span[] = [];
@@ -45,7 +36,7 @@ export function gather({ heads, blocks }: SpanTables, id: Uint8Array): TraceSpan
     }
     for (const row of table!.rowsOf(trace)) {
       const span = new StoredSpan(table!, row);
-      const key = `${span.id}${span.kind} ${deviceOf(span)}`;
+      const key = `${span.id}${span.kind} ${senderOf(span).device}`;
       if (!known.has(key)) {
         known.add(key);
         spans.push(span);

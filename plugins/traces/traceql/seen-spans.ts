@@ -1,6 +1,27 @@
-import type { Span } from './span.ts';
+import { textOf } from './enforce.ts';
+import { attribute, type Attribute, type Span } from './span.ts';
 
 const firstSlots = 1 << 14;
+
+interface Sender {
+  /** Its device, as svc knows it; empty where it has none. */
+  readonly device: string;
+  readonly hash: number;
+}
+
+/** Resources are few, and shared by their spans. */
+const senders = new WeakMap<readonly Attribute[], Sender>();
+
+/** Who has sent the span: what one machine says is no repetition of what another has said. */
+export function senderOf({ resource }: Pick<Span, 'resource'>): Sender {
+  let sender = senders.get(resource);
+  if (sender === undefined) {
+    const device = textOf(attribute(resource, 'device_id'));
+    sender = { device, hash: hashed(device) };
+    senders.set(resource, sender);
+  }
+  return sender;
+}
 
 /**
  * Which spans have been counted: one that was sent twice may lie in two tables, or twice in one. Keeps 64 bits of each: of ten million
@@ -18,13 +39,20 @@ export class SeenSpans {
   }
 
   /** Whether the span is new. */
-  add(traceId: string, { id, kind }: Span): boolean {
+  add(traceId: string, span: Pick<Span, 'id' | 'kind' | 'resource'>): boolean {
+    const { id, kind } = span;
+    const { hash } = senderOf(span);
     // Ids are random, or tell where they are from: both halves of both take part.
     const high = mixed(
-      parseInt(traceId.slice(0, 8), 16) ^ Math.imul(parseInt(traceId.slice(16, 24), 16), 31) ^ Math.imul(parseInt(id.slice(0, 8), 16), 0x9e3779b1),
+      hash ^ parseInt(traceId.slice(0, 8), 16) ^ Math.imul(parseInt(traceId.slice(16, 24), 16), 31) ^ Math.imul(parseInt(id.slice(0, 8), 16), 0x9e3779b1),
     );
     const low =
-      mixed(parseInt(traceId.slice(8, 16), 16) ^ Math.imul(parseInt(traceId.slice(24), 16), 37) ^ Math.imul(parseInt(id.slice(8), 16) + kind, 0x85ebca6b)) | 1;
+      mixed(
+        Math.imul(hash, 41) ^
+          parseInt(traceId.slice(8, 16), 16) ^
+          Math.imul(parseInt(traceId.slice(24), 16), 37) ^
+          Math.imul(parseInt(id.slice(8), 16) + kind, 0x85ebca6b),
+      ) | 1;
     if (!put(this.#slots, high, low >>> 0)) {
       return false;
     }
@@ -61,6 +89,14 @@ function put(slots: Uint32Array, high: number, low: number): boolean {
       return false;
     }
   }
+}
+
+function hashed(text: string): number {
+  let hash = 0;
+  for (let index = 0; index < text.length; index += 1) {
+    hash = mixed(hash ^ (text.charCodeAt(index) + 1));
+  }
+  return hash;
 }
 
 function mixed(value: number): number {

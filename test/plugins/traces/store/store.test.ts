@@ -45,6 +45,36 @@ describe('what was taken', () => {
     assert.deepEqual(await count('{ } | count_over_time()'), [301]);
   });
 
+  test('of one device does not hide, nor stand in for, what another has sent under the same ids', async (t) => {
+    const service = await openService(t);
+    const sent = (device: string, status: number): Promise<unknown> =>
+      service.methods.push({ format: 'otlp-proto', body: bodyOf({ 'service.name': 'a' }, span(1, { status })), stamp: { device_id: device } });
+    const seenBy = async (device?: string): Promise<unknown[]> => {
+      const sight = device === undefined ? {} : { enforce: [{ name: 'device_id', op: '=', value: device }] as const };
+      const counted = async (query: string): Promise<number[]> => {
+        const { values } = await service.methods.metrics({ query, start: startMs + 60_000, end: startMs + 60_000, step: 120_000, ...sight }, noCall);
+        return values.map((one) => one[0]!);
+      };
+      const { traces } = await service.methods.search({ query: '{ }', ...window, ...sight }, noCall);
+      return [
+        ...(await counted('{ } | count_over_time()')),
+        ...(await counted('{ status = error } | count_over_time()')),
+        traces.map(({ matched }) => matched),
+        jsonOf((await service.methods.trace({ traceId: '1', form: 'v1', ...sight }, noCall))!).batches.length,
+      ];
+    };
+    await sent('7', 0);
+    await service.methods.tend({ now: true });
+    await sent('8', 2);
+    await sent('8', 2);
+    for (const _ of ['in a block and in the head', 'in two blocks']) {
+      assert.deepEqual(await seenBy(), [2, 1, [2], 2]);
+      assert.deepEqual(await seenBy('7'), [1, [1], 1]);
+      assert.deepEqual(await seenBy('8'), [1, 1, [1], 1]);
+      await service.methods.tend({ now: true });
+    }
+  });
+
   test('is found at once, and after a restart, whether it was in a block or not', async (t) => {
     const place = folder(t);
     const first = await openService(t, { folder: place });
