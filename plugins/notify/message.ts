@@ -58,6 +58,7 @@ export interface IncidentLinks {
 }
 
 export interface DigestContents {
+  /** One of each incident. */
   readonly entries: readonly MessageEntry[];
   readonly counts: Readonly<Record<Notice['kind'], number>>;
   readonly group: string;
@@ -66,13 +67,12 @@ export interface DigestContents {
 }
 
 /** One message about many: how many, who they are, and where the rest is to be read. */
-export function digestMessage(deliveryId: string, { entries: all, counts, group, hosts, now }: DigestContents, link: string): ChannelMessage {
-  const entries = latestOf(all);
+export function digestMessage(deliveryId: string, { entries, counts, group, hosts, now }: DigestContents, link: string): ChannelMessage {
   const count = counts.firing + counts.resolved + counts.reminder;
   const parts = (['firing', 'reminder', 'resolved'] as const).filter((kind) => counts[kind] > 0).map((kind) => `${counts[kind]} ${words[kind]}`);
   const hostOf = ({ device_id: id }: NoticeIncident): DeviceEntry | undefined => (id === undefined ? undefined : hosts.get(id));
   const lines = entries.slice(0, mostLines).map(({ kind, incident }) => lineOf({ kind, incident }, hostOf(incident), now));
-  const more = count - Math.min(all.length, mostLines);
+  const more = count - Math.min(entries.length, mostLines);
   const isOver = counts.firing + counts.reminder === 0;
   const severity = entries[0]?.incident.severity ?? 'info';
   return {
@@ -139,13 +139,6 @@ const linesOf = ({ about, facts, steps }: Pick<ChannelMessage, 'about' | 'facts'
   ...facts.map(({ name, text }) => `${name}: ${text}`),
   ...(steps.length === 0 ? [] : ['What to do:', ...steps.map((step, index) => `${index + 1}. ${step}`)]),
 ];
-
-/** What was said last of each incident, in the order of the first. */
-function latestOf(entries: readonly MessageEntry[]): readonly MessageEntry[] {
-  const latest = new Map<number, MessageEntry>();
-  entries.forEach((entry) => latest.set(entry.incident.id, entry));
-  return [...latest.values()];
-}
 
 function lineOf(entry: MessageEntry, host: DeviceEntry | undefined, now: number): string {
   const { kind, incident } = entry;

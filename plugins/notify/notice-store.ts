@@ -49,24 +49,23 @@ export class NoticeStore {
     return this.#held(digest, ['queued'], { from: 0, limit });
   }
 
+  /** Of each incident what was said last; who gets its firing in the same message was not told of it before, so that it does not burn still. */
   async #held(digest: number, states: readonly Delivery['state'][], { from, limit }: Page): Promise<DigestNotices> {
-    const held = this.#db.selectFrom('notify_deliveries').where('digest', '=', digest).where('notify_deliveries.state', 'in', states);
-    const rows = await held
-      .innerJoin('notify_notices', 'notify_notices.id', 'notify_deliveries.notice_id')
-      .select('notify_notices.body')
-      .where('notify_notices.body', '!=', '')
-      .orderBy('notify_deliveries.severity', 'desc')
-      .orderBy('notify_deliveries.seq')
-      .limit(limit)
-      .offset(from)
-      .execute();
-    const kinds = await held
-      .select(['kind', (eb) => eb.fn.countAll<number>().as('total')])
-      .groupBy('kind')
-      .execute();
-    const countOf = (kind: Notice['kind']): number => kinds.find((row) => row.kind === kind)?.total ?? 0;
+    const said = sql`
+      with held as (
+        select seq, notice_id, incident_id, fire_seq, kind, severity from notify_deliveries where digest = ${digest} and state in (${sql.join(states)})
+      ), newest as (
+        select incident_id, max(seq) as seq, min(seq) as first, max(fire_seq) filter (where kind = 'firing') as fired from held group by incident_id
+      ), said as (
+        select notice_id, severity, first, case when kind = 'reminder' and fired >= fire_seq then 'firing' else kind end as kind from newest join held using (seq)
+      )`;
+    const { rows } = await sql<{ body: string; kind: Notice['kind'] }>`
+      ${said} select body, said.kind from said join notify_notices on id = notice_id where body != '' order by severity desc, first limit ${limit} offset ${from}
+    `.execute(this.#db);
+    const kinds = await sql<{ kind: Notice['kind']; total: number }>`${said} select kind, count(*) as total from said group by kind`.execute(this.#db);
+    const countOf = (kind: Notice['kind']): number => kinds.rows.find((row) => row.kind === kind)?.total ?? 0;
     return {
-      notices: rows.map(({ body }) => JSON.parse(body) as Notice),
+      notices: rows.map(({ body, kind }) => ({ ...(JSON.parse(body) as Notice), kind })),
       counts: { firing: countOf('firing'), reminder: countOf('reminder'), resolved: countOf('resolved') },
     };
   }
