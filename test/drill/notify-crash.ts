@@ -136,10 +136,9 @@ async function judge(folder: string, platforms: readonly Platform[], accepted: R
       if (Number(at) !== channel) {
         continue;
       }
-      assert.ok(
-        !['sent', 'folded'].includes(result!) || (heard.get(Number(incident)) ?? -1) >= ranks[kind]!,
-        `${place} is called ${result}, and nobody heard of it`,
-      );
+      // Who gets a firing and its reminder in one message is told that it fires.
+      const least = result === 'folded' && kind === 'reminder' ? ranks['firing']! : ranks[kind]!;
+      assert.ok(!['sent', 'folded'].includes(result!) || (heard.get(Number(incident)) ?? -1) >= least, `${place} is called ${result}, and nobody heard of it`);
       // Nothing stays open on a screen for ever: who heard of the firing hears of its end, unless that failed.
       const stuck = kind === 'resolved' && result === 'overtaken' && heard.has(Number(incident)) && heard.get(Number(incident))! < ranks['resolved']!;
       assert.ok(!stuck, `${place} was overtaken although the channel had heard of the firing`);
