@@ -74,8 +74,8 @@ const post = (parts: AttemptParts, type: PostedChannelType, message: ChannelMess
 async function put({ fetch, now, timeoutMs = postMs }: AttemptParts, type: PostedChannelType, { url, headers, body }: ChannelRequest): Promise<Verdict> {
   const pieces: Uint8Array[] = [];
   let head: Omit<OutboundReply, 'body'> | undefined;
-  const judged = ({ status, headers: said }: Omit<OutboundReply, 'body'>): Verdict =>
-    type.judge({ status, headers: said, body: Buffer.concat(pieces).toString('utf8') }, now());
+  const judged = ({ status, headers: said }: Omit<OutboundReply, 'body'>, isCut = false): Verdict =>
+    type.judge({ status, headers: said, body: Buffer.concat(pieces).toString('utf8'), isCut }, now());
   try {
     const onBody = (begun: typeof head) => {
       head = begun;
@@ -83,7 +83,7 @@ async function put({ fetch, now, timeoutMs = postMs }: AttemptParts, type: Poste
     };
     return judged(await fetch(url, { method: 'POST', headers, body, timeoutMs, maxBytes: mostReplyBytes, onBody }));
   } catch (error) {
-    const verdict = head && judged(head);
+    const verdict = head && judged(head, true);
     if (verdict?.result === 'sent') {
       return verdict;
     }

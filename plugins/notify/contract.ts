@@ -195,6 +195,8 @@ export interface ChannelReply {
   /** Lower-case names. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
+  /** It broke off, or never ended: the body is what came until then. */
+  readonly isCut?: boolean;
 }
 
 /** What a reply means. `plain`: the platform could not read the rich form, and takes the plain one at once. */

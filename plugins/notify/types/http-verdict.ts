@@ -73,6 +73,10 @@ export const strange = (reply: ChannelReply): Verdict => ({
   reason: `the platform answered ${reply.status} with a body that is not its own (a proxy in between?)${excerpt(reply)}`,
 });
 
+/** Of a platform whose status has the word: an answer that breaks off, so far like its own, was a yes. */
+export const takenByHead = (reply: ChannelReply): Verdict =>
+  reply.isCut === true && /^(?:\{|$)/.test(reply.body.trim()) ? { result: 'sent' } : strange(reply);
+
 export const excerpt = ({ body }: ChannelReply): string => (body.trim() === '' ? '' : `: ${oneLine(body.slice(0, 400), 160)}`);
 
 const bounded = (ms: number): number => Math.min(Math.max(0, Math.ceil(ms)), longestWaitMs);

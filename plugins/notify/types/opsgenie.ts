@@ -3,7 +3,7 @@ import { cutToBytes } from 'svc/im';
 import type { ChannelMessage, PostedChannelType } from '../contract.ts';
 import { oneLine, withLink } from '../plain-text.ts';
 import { jsonHeaders, requireUrl, wrongEndpoint, wrongSecret } from './hook-address.ts';
-import { httpVerdict, jsonReply, strange } from './http-verdict.ts';
+import { httpVerdict, jsonReply, strange, takenByHead } from './http-verdict.ts';
 import { stageOf, trackedDetails, trackingKey } from './pagerduty.ts';
 
 const priorities: Readonly<Record<ChannelMessage['severity'], string>> = { critical: 'P1', warning: 'P3', info: 'P5' };
@@ -54,7 +54,7 @@ export const opsgenie: PostedChannelType = {
   judge(reply, now) {
     const said = jsonReply(reply);
     if (reply.status === 202) {
-      return typeof said?.['requestId'] === 'string' ? { result: 'sent' } : strange(reply);
+      return typeof said?.['requestId'] === 'string' ? { result: 'sent' } : takenByHead(reply);
     }
     return httpVerdict(reply, now) ?? strange(reply);
   },

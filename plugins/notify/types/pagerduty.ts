@@ -5,7 +5,7 @@ import { cutToBytes } from 'svc/im';
 import type { ChannelMessage, PostedChannelType } from '../contract.ts';
 import { oneLine } from '../plain-text.ts';
 import { isPublic, jsonHeaders, requireUrl, wrongSecret } from './hook-address.ts';
-import { httpVerdict, jsonReply, strange } from './http-verdict.ts';
+import { httpVerdict, jsonReply, strange, takenByHead } from './http-verdict.ts';
 
 const longest = { summary: 1_000, text: 4_000, key: 255 };
 
@@ -68,7 +68,7 @@ export const pagerduty: PostedChannelType = {
   judge(reply, now) {
     const said = jsonReply(reply);
     if (reply.status === 202) {
-      return said?.['status'] === 'success' ? { result: 'sent' } : strange(reply);
+      return said?.['status'] === 'success' ? { result: 'sent' } : takenByHead(reply);
     }
     const verdict = httpVerdict(reply, now) ?? strange(reply);
     // Nothing but a routing key of no service is refused here: what we send is of one form.

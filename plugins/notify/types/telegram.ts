@@ -3,7 +3,7 @@ import { fitted, withoutMentions } from 'svc/im';
 import type { ChannelAddress, ChannelMessage, PostedChannelType } from '../contract.ts';
 import { withLink } from '../plain-text.ts';
 import { isPublic, jsonHeaders, requireUrl, wrongEndpoint, wrongSecret } from './hook-address.ts';
-import { asked, httpVerdict, jsonReply, platformSaid, strange } from './http-verdict.ts';
+import { asked, httpVerdict, jsonReply, platformSaid, strange, takenByHead } from './http-verdict.ts';
 
 /** Texts have 4,096 characters at most, once tags are read. */
 const mostBytes = 3_800;
@@ -61,7 +61,7 @@ export const telegram: PostedChannelType = {
     const description = typeof said?.['description'] === 'string' ? said['description'] : '';
     const reason = said === undefined ? undefined : platformSaid(said['error_code'] ?? reply.status, description);
     if (reason === undefined) {
-      return httpVerdict(reply, now) ?? strange(reply);
+      return httpVerdict(reply, now) ?? takenByHead(reply);
     }
     if (reply.status === 400 && typeof moved === 'number') {
       return { result: 'failed', reason: `the group has become ${moved}; enter that as the endpoint of the channel`, degraded: true };

@@ -7,6 +7,9 @@ import { Repeats } from '../../../plugins/notify/repeats.ts';
 import { feishuPath, startFeishu } from './fakes/feishu.ts';
 import type { Quirk } from './fakes/platform.ts';
 import { startReceiver } from './fakes/receiver.ts';
+import { slackPath, startSlack } from './fakes/slack.ts';
+import { startTelegram, telegramToken } from './fakes/telegram.ts';
+import { genieKey, pagerdutyPath, routingKey, startOpsgenie, startPagerduty } from './fakes/trackers.ts';
 import { noticeOf, openOffice, testClock } from './office.ts';
 
 const dayMs = 86_400_000;
@@ -50,6 +53,39 @@ test('what a platform has said in full counts, though its connection breaks off 
     office.recorded.map(({ result }) => result),
     ['sent'],
   );
+});
+
+const cut = (status: number, body: string): Quirk => ({ status, headers: { 'content-length': '900' }, body });
+for (const [type, start, path, secret, quirk] of [
+  ['slack', startSlack, slackPath, undefined, cut(200, '')],
+  ['slack', startSlack, slackPath, undefined, cut(200, 'o')],
+  ['telegram', startTelegram, '?chat_id=-1001234567890', telegramToken, cut(200, '{"ok":tr')],
+  ['pagerduty', startPagerduty, pagerdutyPath, routingKey, cut(202, '{"stat')],
+  ['opsgenie', startOpsgenie, '', genieKey, cut(202, '')],
+] as const) {
+  test(`a platform whose head says yes has it, whatever becomes of the rest: ${type}, after ${JSON.stringify(quirk)}`, async (t) => {
+    const office = await openOffice(t, { clock: testClock(), timeoutMs: 1_000 });
+    const platform = await start(t);
+    await office.channel({ channel_type: type, endpoint: platform.url + path, ...(secret !== undefined && { secret }) });
+    platform.next(quirk);
+    await office.dispatcher.accept(noticeOf(1));
+    await office.turn();
+    office.clock.advance(dayMs);
+    await office.turn();
+    assert.deepEqual([platform.requests.length, office.recorded.map(({ result }) => result)], [1, ['sent']]);
+  });
+}
+
+test('a body that is another’s is no yes of a platform: a page of a proxy is tried again', async (t) => {
+  const office = await openOffice(t, { clock: testClock(), timeoutMs: 1_000 });
+  const platform = await startSlack(t);
+  await office.channel({ channel_type: 'slack', endpoint: platform.url + slackPath });
+  platform.next(cut(200, '<html>'));
+  await office.dispatcher.accept(noticeOf(1));
+  await office.turn();
+  assert.deepEqual([platform.requests.length, office.recorded.length], [1, 0]);
+  await office.drain();
+  assert.equal(platform.taken.length, 1);
 });
 
 test('a receiver that takes eleven seconds is told once', async (t) => {
