@@ -6,9 +6,8 @@ import type { Page, PageRequest } from './route.ts';
 export interface Tables<T> {
   readonly read: Kysely<T>;
   /**
-   * Runs `work` in one transaction and resolves after its fsync, which concurrent writes share.
-   * Throwing rolls back this work only. A write inside a write joins it. No I/O belongs inside:
-   * work that outlives the deadline is rolled back.
+   * Runs `work` in one transaction and resolves after its fsync, which concurrent writes share. Throwing rolls back this work only. A write
+   * inside a write joins it. No I/O belongs inside: work that outlives the deadline is rolled back.
    */
   write<R>(work: (tx: Kysely<T>) => Promise<R>): Promise<R>;
 }

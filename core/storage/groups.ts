@@ -36,9 +36,8 @@ interface Waiting extends Entry {
 const longestGroupMs = 50;
 
 /**
- * Writers share commits: units run one after another in one transaction, which is committed when
- * nobody waits or the group is old enough. Nobody hears of success before that commit's fsync;
- * who arrives meanwhile forms the next group.
+ * Writers share commits: units run one after another in one transaction, which is committed when nobody waits or the group is old enough.
+ * Nobody hears of success before that commit's fsync; who arrives meanwhile forms the next group.
  */
 export class Groups {
   readonly #writer: Writer;

@@ -25,9 +25,8 @@ export interface Surroundings {
 export const surroundings = new AsyncLocalStorage<Surroundings>();
 
 /**
- * One piece of work with exclusive use of the writer, inside a savepoint of its own. A unit within a
- * unit is a savepoint within the savepoint; while it runs, statements of the outer one wait, because
- * undoing the inner one would take them along.
+ * One piece of work with exclusive use of the writer, inside a savepoint of its own. A unit within a unit is a savepoint within the
+ * savepoint; while it runs, statements of the outer one wait, because undoing the inner one would take them along.
  */
 export class Unit {
   readonly #writer: Writer;

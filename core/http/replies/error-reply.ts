@@ -69,17 +69,23 @@ const kept = new Set(['allow', 'www-authenticate', 'retry-after', 'upgrade']);
 
 function logError(exchange: Exchange, shown: SvcError, error: unknown): void {
   const fields = { request_id: exchange.requestId, route: exchange.label, status: shown.status, code: shown.code, reason: shown.reason };
-  const { log, unserved, clock } = exchange.front;
+  const { log } = exchange.front;
   if (shown.code === 'internal') {
-    log.error(
-      { event: 'http.request_failed', ...fields, cause: messageOf(error), stack: error instanceof Error ? error.stack : undefined },
-      'request failed with an internal error',
-    );
-  } else if (shown.status >= 500 && clock.monotonic() - unserved.at >= 1_000) {
-    log.warn({ event: 'http.request_unserved', ...fields, cause: shown.message, more_before: unserved.since }, 'request not served');
-    Object.assign(unserved, { at: clock.monotonic(), since: 0 });
+    const stack = error instanceof Error ? error.stack : undefined;
+    log.error({ event: 'http.request_failed', ...fields, cause: messageOf(error), stack }, 'request failed with an internal error');
+  } else if (shown.status >= 500) {
+    noteUnserved(exchange.front, { ...fields, cause: shown.message });
   } else {
-    unserved.since += shown.status >= 500 ? 1 : 0;
     log.debug({ event: 'http.request_refused', ...fields, cause: shown.message }, 'request refused');
   }
+}
+
+/** A storm is a line a second, with how many came after the one before. */
+export function noteUnserved({ log, unserved, clock }: Exchange['front'], fields: object): void {
+  const now = clock.monotonic();
+  const isTold = now - unserved.at >= 1_000;
+  if (isTold) {
+    log.warn({ event: 'http.request_unserved', ...fields, more_before: unserved.since }, 'request not served');
+  }
+  Object.assign(unserved, isTold ? { at: now, since: 0 } : { since: unserved.since + 1 });
 }

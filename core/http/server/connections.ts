@@ -4,6 +4,7 @@ import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 
 import type { Front } from './front.ts';
+import { noteUnserved } from '../replies/error-reply.ts';
 import { securityHeaders } from '../replies/security-headers.ts';
 
 /** Node hangs the answer to a request onto its connection. */
@@ -36,17 +37,14 @@ export function limitConnections(server: Server | TlsServer, front: Front): void
     }
     if (open > limits.connectionsPerAddress) {
       crowded.add(socket);
-      setTimeout(() => setImmediate(tellSilent, front, socket), 3_000).unref();
+      // One that says nothing is told, too. Not straight from a timer: what arrived while the thread was busy is read after those.
+      setTimeout(() => setImmediate(() => socket.bytesRead === 0 && answerBusy(front, socket, 2, 0)), 3_000).unref();
     }
     perAddress.set(peer, open);
     counted.set(socket, () => {
       counted.delete(socket);
       const left = perAddress.get(peer)! - 1;
-      if (left > 0) {
-        perAddress.set(peer, left);
-      } else {
-        perAddress.delete(peer);
-      }
+      void (left > 0 ? perAddress.set(peer, left) : perAddress.delete(peer));
     });
   });
 }
@@ -67,24 +65,17 @@ function boundHeads({ connections, limits }: Front): void {
   }
 }
 
-/** Ends connections that have brought no byte: clients open some in advance, and node counts them as busy until they speak. */
-export function closeSilent({ connections }: Front): void {
-  [...connections.keys()].filter(({ bytesRead }) => bytesRead === 0).forEach((socket) => socket.destroy());
+/** Ends connections that have brought no byte, since clients open some in advance and node counts them as busy until they speak, and those too many. */
+export function closeSilent({ connections, crowded }: Front): void {
+  [...connections.keys()].filter((socket) => socket.bytesRead === 0 || crowded.has(socket)).forEach((socket) => socket.destroy());
 }
-
-/** On a connection too many of its address. Not straight from a timer: what arrived while the thread was busy is read after those. */
-const tellSilent = (front: Front, socket: Socket): void => void (socket.bytesRead === 0 && answerBusy(front, socket, 2));
 
 /** What the parser refuses is answered in our own words, too. */
 export function answerMalformed(server: Server | TlsServer): void {
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
     const [status, message] = malformed.get(error.code) ?? ['400 Bad Request', 'this is not a valid HTTP request'];
-    const begun = (socket as Busy)._httpMessage?.headersSent === true;
-    if (!socket.writable || begun || /^(?:ECONNRESET|ERR_SSL|ERR_TLS)/.test(error.code ?? '')) {
-      socket.destroy();
-      return;
-    }
-    answerBarely(socket, status, { error: 'invalid_argument', message });
+    const isOver = !socket.writable || (socket as Busy)._httpMessage?.headersSent || /^(?:ECONNRESET|ERR_SSL|ERR_TLS)/.test(error.code ?? '');
+    void (isOver ? socket.destroy() : answerBarely(socket, status, { error: 'invalid_argument', message }));
   });
 }
 
@@ -93,19 +84,30 @@ const fixed = securityHeaders.map((part, index) => (index % 2 === 0 ? `${part}: 
 function answerBarely(socket: Duplex, status: string, error: object): void {
   const body = JSON.stringify(error);
   const headers = `${fixed}content-type: application/json; charset=utf-8\r\ncontent-length: ${Buffer.byteLength(body)}\r\nconnection: close`;
-  socket.end(`HTTP/1.1 ${status}\r\n${headers}\r\n\r\n${body}`, () => socket.destroy());
+  socket.resume().end(`HTTP/1.1 ${status}\r\n${headers}\r\n\r\n${body}`);
+  // Not at once: what the peer still sends would be answered by a reset, which takes our answer with it.
+  setTimeout(() => socket.destroy(), 1_000).unref();
 }
 
-/** An upgrade where one was refused a moment ago is refused unasked, so that a fleet that obeys nothing leaves time for people. */
-export function isHeld(front: Front, { socket: { remoteAddress = '' }, url }: IncomingMessage, socket: Duplex): boolean {
-  const now = front.clock.monotonic();
-  const door = [`${remoteAddress} ${url}`, ` ${url}`].map((at) => front.held.get(at)).find((one) => one !== undefined && one.until > now);
-  return door !== undefined && answerBusy(front, socket, door.seconds);
+/** An upgrade of a stranger on a connection too many, or where one was refused a moment ago, is refused unasked: a fleet that obeys nothing leaves time for people. */
+export function isHeld(front: Front, { socket: peer, url, headers }: IncomingMessage, socket: Duplex): boolean {
+  const doors = [`${peer.remoteAddress} ${url}`, ` ${url}`].map((at) => front.held.get(at));
+  const door = doors.find((one) => one !== undefined && one.until > front.clock.monotonic());
+  const isTooMany = front.crowded.has(peer) && headers.authorization === undefined && headers.cookie === undefined;
+  const { since } = front.unserved;
+  const delay = since > toldAtOnce ? heldBackMs + (since % 4_000) : 0;
+  return (isTooMany || door !== undefined) && answerBusy(front, socket, door?.seconds ?? 2, delay);
 }
 
-function answerBusy({ unserved }: Front, socket: Duplex, seconds: number): true {
-  const wait = seconds + (unserved.since++ % 5);
-  answerBarely(socket, `503 Service Unavailable\r\nretry-after: ${wait}`, { error: 'unavailable', message: `too many at once; come back in ${wait} s` });
+/** So many a second are told at once. The others wait for their answer: the only wait that is kept by those who obey nothing. */
+const [toldAtOnce, heldBackMs] = [200, 8_000];
+
+function answerBusy(front: Front, socket: Duplex, seconds: number, delay: number): true {
+  const wait = seconds + (front.unserved.since % 5);
+  const message = `too many at once; come back in ${wait} s`;
+  noteUnserved(front, { status: 503, cause: message });
+  front.crowded.add(socket as Socket);
+  setTimeout(answerBarely, delay, socket, `503 Service Unavailable\r\nretry-after: ${wait}`, { error: 'unavailable', message }).unref();
   return true;
 }
 

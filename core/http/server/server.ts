@@ -31,7 +31,8 @@ export class HttpServer {
   constructor(options: HttpOptions) {
     const front = openFront(options);
     const app = express().disable('x-powered-by').disable('etag').set('query parser', 'simple');
-    app.use((req, res) => void serve(new Exchange(front, req, res, requestIdOf(req.headers['x-request-id'], front.ids))));
+    // What arrives on a connection that was told to come back later is read, not done.
+    app.use((req, res) => void (req.socket.writableEnded || serve(new Exchange(front, req, res, requestIdOf(req.headers['x-request-id'], front.ids)))));
     this.#front = front;
     const settings: ServerOptions = {
       maxHeaderSize: headerBytes,
@@ -136,14 +137,13 @@ function listenFailure(error: NodeJS.ErrnoException, place: string, setting: str
 }
 
 /**
- * Takes an upgrade through the same stages as every request, on a response made for the purpose: until
- * the upgrade is granted, every answer is plain HTTP. Other protocols than WebSocket are not switched
- * to; their requests are answered as if they had not asked.
+ * Takes an upgrade through the stages of every request, on a response made for it: until it is granted, every answer is plain HTTP.
+ * Other protocols than WebSocket are not switched to; their requests are answered as if they had not asked.
  */
 function serveUpgrade(front: Front, req: IncomingMessage, socket: Duplex, head: Buffer): void {
   // Node no longer listens on an upgraded connection; 'close' follows and is what the rest of the code waits for.
   socket.on('error', () => socket.destroy());
-  if (isHeld(front, req, socket)) {
+  if (socket.writableEnded || isHeld(front, req, socket)) {
     return;
   }
   const res = new ServerResponse(req);
@@ -159,9 +159,8 @@ function serveUpgrade(front: Front, req: IncomingMessage, socket: Duplex, head: 
 type Constructor = (this: object, ...input: unknown[]) => void;
 
 /**
- * Requests and responses are born with Express's prototypes. Express would give them these prototypes on
- * each request, which costs more on Node 20 than all the rest of the pipeline. The constructors are called
- * on `this` because going through Reflect.construct is slower still.
+ * Requests and responses are born with Express's prototypes: given on each request, as Express would, they cost more on Node 20 than
+ * all the rest of the pipeline. The constructors are called on `this` because going through Reflect.construct is slower still.
  */
 function bornAs(app: Express): ServerOptions {
   function Request(this: object, socket: unknown): void {
