@@ -4,6 +4,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { stripVTControlCharacters } from 'node:util';
 
 import type { Browser } from 'playwright-core';
 import { messageOf } from 'svc/sdk';
@@ -28,15 +29,17 @@ const expected = /status of (?:40[049]|500)|ERR_INCOMPLETE|ERR_ABORTED/;
 interface Options {
   /** A part of the names of steps, the others of which are not gone. */
   readonly only?: string;
+  /** Where a picture of each page is put on which a step failed. */
+  readonly folder?: string;
 }
 
 /** Presses every button of every page of the console against a real svc, and looks whether it does what it says; names those that nobody has pressed. */
-export async function run({ only = '' }: Options = {}): Promise<Outcome> {
+export async function run({ only = '', folder = '' }: Options = {}): Promise<Outcome> {
   const ends: (() => unknown)[] = [];
   const t = { after: (end: () => unknown) => void ends.push(end), skip: () => undefined };
   try {
     const browser = await openBrowser(t);
-    return browser === undefined ? { ok: false, why: 'chromium is not installed' } : await press(browser, t, new RegExp(only));
+    return browser === undefined ? { ok: false, why: 'chromium is not installed' } : await press(browser, t, { only, folder });
   } finally {
     for (const end of ends.toReversed()) {
       await end();
@@ -44,7 +47,7 @@ export async function run({ only = '' }: Options = {}): Promise<Outcome> {
   }
 }
 
-async function press(browser: Browser, t: { after(end: () => unknown): void }, only: RegExp): Promise<Outcome> {
+async function press(browser: Browser, t: { after(end: () => unknown): void }, { only, folder: pictures }: Required<Options>): Promise<Outcome> {
   const model = await FakeModel.start();
   t.after(() => model.close());
   const hook = createServer((request, answer) => request.resume().on('end', () => answer.writeHead(400).end('no'))).listen(0, '127.0.0.1');
@@ -77,15 +80,22 @@ async function press(browser: Browser, t: { after(end: () => unknown): void }, o
   await signIn(view, house.url, account.email, account.password);
   const hands: Hands = { page: view.page, url: house.url, presses, ask };
   const faults: string[] = [];
-  for (const [name, step] of Object.entries({ ...watchSteps, ...workSteps, ...runSteps }).filter(([name]) => only.test(name))) {
-    const fault = await step(hands).then(() => undefined, messageOf);
+  for (const [name, step] of Object.entries({ ...watchSteps, ...workSteps, ...runSteps }).filter(([name]) => new RegExp(only).test(name))) {
+    const fault = await step(hands).then(
+      () => undefined,
+      (error: unknown) => stripVTControlCharacters(messageOf(error)).replaceAll(/\s+/g, ' '),
+    );
     view.forgive(expected);
     faults.push(...(fault === undefined ? [] : [`${name}: ${fault.slice(0, 300)}`]), ...view.complaints.map((complaint) => `${name}: ${complaint}`));
     view.forgive(/./);
-    say(`${name}: ${fault === undefined ? 'pressed' : 'failed'}`);
+    say(`${name}: ${fault ?? 'pressed'}`);
+    if (fault !== undefined && pictures !== '') {
+      await view.page.screenshot({ path: join(pictures, `${name}.png`) });
+    }
   }
-  const left = presses.left().filter((key) => !elsewhere.test(key));
-  const unseen = neverSeen(presses.seen);
+  // What some steps leave alone may be pressed by the others.
+  const left = only === '' ? presses.left().filter((key) => !elsewhere.test(key)) : [];
+  const unseen = only === '' ? neverSeen(presses.seen) : [];
   const list = (what: string, of: readonly string[]) => of.map((text) => ({ [what]: text }));
   return {
     ok: [faults, left, unseen].every(({ length }) => length === 0),
@@ -112,7 +122,21 @@ function neverSeen(all: ReadonlySet<string>): readonly string[] {
 /** What the buttons and forms of a page may say, as far as it stands in its words; what is put together is left to the eye of the page. */
 function labelsIn(source: string): readonly string[] {
   const words = new Map([...source.matchAll(/^ {2}(\w+): '((?:[^'\\]|\\.)*)',/gm)].map(([, key, text]) => [key!, text!]));
-  const buttons = [...source.matchAll(/<Button\b[\s\S]*?(?:<\/Button>|\/>)/g)].map(([whole]) => whole);
+  const buttons = [...withoutWork(source).matchAll(/<Button\b[\s\S]*?(?:<\/Button>|\/>)/g)].map(([whole]) => whole);
   const used = [...buttons.flatMap((whole) => [...whole.matchAll(/\btext\.(\w+)/g)]), ...source.matchAll(/\bsubmit=\{text\.(\w+)\}/g)];
   return [...new Set(used.map(([, key]) => words.get(key!)))].filter((text): text is string => text !== undefined && !text.includes('{'));
+}
+
+/** What a button does may say more, such as that it is done; that is not its name. */
+function withoutWork(source: string): string {
+  const [head, ...rest] = source.split('onClick={');
+  const parts = rest.map((text) => {
+    let depth = 1;
+    let at = 0;
+    for (; depth > 0 && at < text.length; at += 1) {
+      depth += ({ '{': 1, '}': -1 } as Readonly<Record<string, number>>)[text[at]!] ?? 0;
+    }
+    return text.slice(at);
+  });
+  return [head, ...parts].join('');
 }

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { fileURLToPath } from 'node:url';
 
 import { account } from '../console-house.ts';
-import { fill, go, type Hands, openTwice, press, pressChoices, pressed, save } from './hands.ts';
+import { closed, fill, go, type Hands, openTwice, press, pressChoices, pressed, save } from './hands.ts';
 
 /** The packs that come with svc, by another name. */
 const shipped = fileURLToPath(new URL('../../../../marketplace', import.meta.url));
@@ -41,10 +41,14 @@ async function users(hands: Hands): Promise<void> {
   await fill(hands, { Name: 'Grace', 'E-mail': 'grace@example.org', Password: 'correct horse battery' });
   await save(hands);
   const grace = page.getByRole('row', { name: /Grace/ });
-  for (const button of ['Disable', 'Enable']) {
+  for (const [button, state] of [
+    ['Disable', 'Disabled'],
+    ['Enable', 'Active'],
+  ] as const) {
     await grace.locator('.rowlink').click();
     await press(hands, button, 'dialog');
-    await page.locator('dialog[open]').waitFor({ state: 'detached' });
+    await closed(hands);
+    await grace.getByText(state, { exact: true }).waitFor();
   }
   await go(hands, '/ui/users/organizations');
   await openTwice(hands, () => press(hands, 'New organization'));
@@ -66,10 +70,11 @@ async function settings(hands: Hands): Promise<void> {
   await pressed(hands, 'Back to the file or default', 'Kept; it is in force at once.', 'dialog');
   await go(hands, '/ui/audit');
   await page.getByText('Every row').click();
-  const more = page.getByRole('button', { name: 'Show more' });
-  if (await more.isVisible()) {
-    await more.click();
-  }
+  // There are as many rows as the steps before have made.
+  await page
+    .getByRole('button', { name: 'Show more' })
+    .click({ timeout: 5_000 })
+    .catch(() => undefined);
   await pressChoices(hands);
 }
 
@@ -120,10 +125,12 @@ async function frame(hands: Hands): Promise<void> {
   await page.unroute('**/api/v1/alert-rules?*');
   await press(hands, 'Try again');
   await page.getByRole('row', { name: /always/ }).waitFor();
-  const hello = { status: 200, contentType: 'text/event-stream', body: `event: hello\ndata: ${JSON.stringify({ page: 'another' })}\n\n` };
-  await page.route('**/console/live', (route) => route.fulfill(hello));
+  const greetings = ['one', 'another'];
+  await page.route('**/console/live', (route) => {
+    const greeting = JSON.stringify({ page: greetings.length > 1 ? greetings.shift() : greetings[0] });
+    return route.fulfill({ status: 200, contentType: 'text/event-stream', body: `event: hello\ndata: ${greeting}\n\n` });
+  });
   await page.evaluate('location.reload()');
-  await page.route('**/console/live', (route) => route.fulfill({ ...hello, body: hello.body.replace('another', 'and another') }));
   await page.getByText('svc was replaced by another version.').waitFor();
   await page.unroute('**/console/live');
   await press(hands, 'Load the page again');

@@ -1,9 +1,10 @@
+import assert from 'node:assert/strict';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 import Database from 'better-sqlite3';
 
-import { connect, openSweeper, sweepMs } from 'svc/tunnel';
+import { connect, type MachineKey, machineKeyOf, makeMachineKey, openSweeper, sweepMs } from 'svc/tunnel';
 
 import { bareClock, bareIds, bareLog } from '../../../bench/tunnel-edges.ts';
 import { account, type ConsoleHouse } from '../console-house.ts';
@@ -42,27 +43,27 @@ async function claims({ house, ask }: Seeding): Promise<void> {
   database.close();
 }
 
-/** An agent whose secret came from two machines. */
+/** An agent whose secret came from its own machine, and then from one that does not have the key of that. */
 async function stranger({ house, ask }: Seeding): Promise<void> {
   const keys = await ask<{ access_key: string; secret_key: string }>('POST', '/edges', { name: 'cloned' });
   const sweeper = openSweeper(bareClock, bareLog.fail);
   const timer = setInterval(() => sweeper.tick(), sweepMs);
-  const come = (machine: string) =>
+  const come = (machine: string, machineKey?: MachineKey) =>
     connect({
       dial: { url: `${house.url.replace('http', 'ws')}/internal/tunnel`, timeoutMs: 10_000 },
       handshake: {
         ...{ sweeper, ids: bareIds, accessKey: keys.access_key, secretKey: keys.secret_key },
         hello: { agent_id: machine, boot_id: machine, agent_version: 'v0.1.0', caps: [], purpose: 'serve' },
+        machineKey,
       },
       session: { log: bareLog, random: Math.random, handlers: { methods: new Map() } },
     });
   try {
-    const { session } = await come(bareIds.uuid());
-    await come(bareIds.uuid()).then(
-      ({ session: other }) => other.close(),
-      () => undefined,
-    );
+    const { session } = await come(bareIds.uuid(), machineKeyOf(makeMachineKey()));
+    // Only then svc knows the key of its machine.
+    await session.call('tell', { event: 'host_info', payload: { hostname: 'cloned' } }, { timeoutMs: 10_000 });
     await session.close();
+    await assert.rejects(come(bareIds.uuid()), /belongs to a machine with a key of its own/);
   } finally {
     clearInterval(timer);
   }

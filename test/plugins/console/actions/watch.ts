@@ -21,7 +21,7 @@ async function incidents(hands: Hands): Promise<void> {
   await go(hands, '/ui/incidents');
   await pressChoices(hands);
   await go(hands, '/ui/incidents/1');
-  await pressed(hands, 'Acknowledge', 'Acknowledged.');
+  await page.getByRole('button', { name: /^As a table/ }).click();
   await openTwice(hands, () => press(hands, 'Note'));
   await fill(hands, { Note: 'seen by a test' });
   await pressed(hands, 'Add', 'seen by a test', 'dialog');
@@ -30,6 +30,8 @@ async function incidents(hands: Hands): Promise<void> {
   await fill(hands, { Reason: 'a test looks at it' });
   await pressed(hands, 'Silence', 'Silenced.', 'dialog');
   await pressed(hands, 'End the silence', 'It is open again.');
+  await pressed(hands, 'Acknowledge', 'Acknowledged.');
+  await page.getByRole('button', { name: 'Silence', exact: true }).waitFor({ state: 'detached' });
   await pressed(hands, 'Investigate', 'The investigation has begun.');
   await page.getByRole('button', { name: 'Investigate again' }).waitFor({ timeout: 60_000 });
   await press(hands, 'Investigate again');

@@ -14,6 +14,7 @@ async function rules(hands: Hands): Promise<void> {
   await press(hands, 'New rule');
   await fill(hands, { Name: 'Made here', Scope: 'global', Conditions: '[{"expr": "vector(1) > 2"}]' }, 'main');
   await pressed(hands, 'Look', 'It would not have fired.');
+  await page.getByRole('button', { name: /^As a table/ }).click();
   await press(hands, 'Save');
   const row = page.getByRole('row', { name: /Made here/ });
   await row.getByRole('button').click();
@@ -54,7 +55,7 @@ async function channels(hands: Hands): Promise<void> {
     .waitFor();
   await page.locator('.notice').getByRole('button', { name: 'Dismiss' }).first().click();
   await page
-    .getByRole('row', { name: /failed/ })
+    .getByRole('row', { name: /delayed|failed/ })
     .getByRole('button', { name: 'Send again' })
     .first()
     .click();

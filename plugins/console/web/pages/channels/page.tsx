@@ -213,7 +213,7 @@ function Deliveries({ mayResend }: { readonly mayResend: boolean }) {
       head: text.again,
       width: '110px',
       rank: 1,
-      cell: ({ id, state }) => (mayResend && state === 'failed' ? <Button onClick={() => again(id)}>{text.again}</Button> : null),
+      cell: ({ id, state }) => (mayResend && (state === 'failed' || state === 'delayed') ? <Button onClick={() => again(id)}>{text.again}</Button> : null),
     },
   ];
   return (

@@ -12,7 +12,7 @@ import { Time } from '../../kit/time.tsx';
 
 const text = words('fleet', {
   label: 'Agents',
-  search: 'Search by name, description or host name',
+  search: 'Search by name or host name',
   shown: 'Which',
   all: 'All',
   online: 'Online',

@@ -131,7 +131,7 @@ function When({ of: { status, fired_at: fired, resolved_at: resolved } }: { read
 function Actions({ incident: { id, status } }: { readonly incident: Incident }) {
   const [shown, setShown] = useState<'silence' | 'note'>();
   const path = `/alerts/incidents/${id}`;
-  const isOver = status === 'resolved';
+  // Nothing more is sent about one that is acknowledged: there is nothing to silence.
   return (
     <>
       {status === 'open' && (
@@ -142,10 +142,10 @@ function Actions({ incident: { id, status } }: { readonly incident: Incident }) 
       {status === 'silenced' ? (
         <Button onClick={() => void attempt(() => api.delete(`${path}/silence`), text.ended)}>{text.endSilence}</Button>
       ) : (
-        !isOver && <Button onClick={() => setShown('silence')}>{text.silence}</Button>
+        status === 'open' && <Button onClick={() => setShown('silence')}>{text.silence}</Button>
       )}
       <Button onClick={() => setShown('note')}>{text.note}</Button>
-      {!isOver && <Button onClick={() => void attempt(() => api.post(`${path}/resolve`, {}), text.resolved)}>{text.resolve}</Button>}
+      {status !== 'resolved' && <Button onClick={() => void attempt(() => api.post(`${path}/resolve`, {}), text.resolved)}>{text.resolve}</Button>}
       {shown === 'silence' && <SilenceDialog id={id} onClose={() => setShown(undefined)} />}
       {shown === 'note' && <NoteDialog id={id} onClose={() => setShown(undefined)} />}
     </>

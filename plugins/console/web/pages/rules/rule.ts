@@ -41,6 +41,7 @@ export const firstDraft: RuleDraft = {
   rule_key: '',
   name: '',
   kind: 'metric_raw',
+  source_type: 'svc_builtin',
   scope_type: 'host',
   join_mode: 'all',
   severity: 'warning',

@@ -39,7 +39,9 @@ function Search() {
   const { window, bounds } = useSpan();
   // On whole minutes, so that drawing again does not ask again.
   const { from, to } = 'last' in window ? bounds() : window;
-  const query = { q, start: String(Math.floor(from / 60) * 60), end: String(Math.ceil(to / 60) * 60), limit: '100' };
+  // Both to the same side: a week stays a week, and more than that is refused.
+  const minute = (at: number): string => String(Math.ceil(at / 60) * 60);
+  const query = { q, start: minute(from), end: minute(to), limit: '100' };
   const { value, error } = useData<{ traces: readonly Found[] }>('/traces/search', { query, every: 30_000 });
   const isWrong = error !== undefined && !error.isSilence;
   return (
