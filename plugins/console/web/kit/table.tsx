@@ -78,11 +78,11 @@ export function Table<T>(props: TableProps<T>) {
             </tr>
           </thead>
           <tbody ref={body} onKeyDown={walk}>
-            {from > 0 && <Gap rows={from} columns={columns.length} />}
+            {from > 0 && <Gap rows={from} />}
             {rows.slice(from, to).map((row) => (
               <Row key={props.keyOf(row)} row={row} table={props} />
             ))}
-            {to < rows.length && <Gap rows={rows.length - to} columns={columns.length} />}
+            {to < rows.length && <Gap rows={rows.length - to} />}
           </tbody>
         </table>
         {(more || (total ?? 0) > rows.length) && (
@@ -126,9 +126,10 @@ function Row<T>({ row, table: { columns, hrefOf, onPick, isPicked } }: { readonl
   );
 }
 
-const Gap = ({ rows, columns }: { readonly rows: number; readonly columns: number }) => (
+/** One cell alone: a wider one would keep the room of columns that are left out. */
+const Gap = ({ rows }: { readonly rows: number }) => (
   <tr aria-hidden="true">
-    <td colSpan={columns} style={{ height: `${rows * rowHeight}px`, padding: 0, border: 0 }} />
+    <td style={{ height: `${rows * rowHeight}px`, padding: 0, border: 0 }} />
   </tr>
 );
 

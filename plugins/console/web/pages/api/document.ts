@@ -110,3 +110,6 @@ export function valueOf({ name, kind, choices }: FieldShape, text: string): unkn
       }
   }
 }
+
+/** What a method does to svc, as a colour: it reads, changes or takes away. */
+export const toneOf = (method: string): 'info' | 'warning' | 'critical' => (method === 'GET' ? 'info' : method === 'DELETE' ? 'critical' : 'warning');

@@ -7,7 +7,7 @@ import { say, words } from '../../frame/words.ts';
 import { Form, Field, Segments, SelectField, TextField } from '../../kit/form.tsx';
 import { Copyable, Head, Section } from '../../kit/parts.tsx';
 import { Answer, AnswerView } from './answer.tsx';
-import { accessOf, type ApiDocument, type FieldShape, type Operation } from './document.ts';
+import { accessOf, type ApiDocument, type FieldShape, type Operation, toneOf } from './document.ts';
 import { bodyOf, curlLine, type Draft, type Plan, planOf, prepared } from './request.ts';
 
 const text = words('api-operation', {
@@ -49,7 +49,7 @@ export function OperationPage({ operation, document }: { readonly operation: Ope
       </p>
       <Head title={summary} note={say(text.access, { access: accessOf(operation), plugin: operation['x-svc-plugin'] })} />
       <p class="operation">
-        <b class={`method method-${method.toLowerCase()}`}>{method}</b> <code>{path}</code>
+        <b class={`method ${toneOf(method)}`}>{method}</b> <code>{path}</code>
       </p>
       {description !== undefined && <p>{description}</p>}
       <Form submit={say(text.send, { name: user.display_name })} kind={method === 'DELETE' ? 'danger' : 'primary'} onSubmit={send}>

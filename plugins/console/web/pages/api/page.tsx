@@ -6,7 +6,7 @@ import { address, useParam, usePlace } from '../../frame/location.ts';
 import { words } from '../../frame/words.ts';
 import { Empty, Head, Refused, Skeleton } from '../../kit/parts.tsx';
 import { type Column, Table } from '../../kit/table.tsx';
-import { accessOf, type ApiDocument, type Operation, operationsOf } from './document.ts';
+import { accessOf, type ApiDocument, type Operation, operationsOf, toneOf } from './document.ts';
 import { OperationPage } from './operation.tsx';
 
 const text = words('api', {
@@ -78,7 +78,7 @@ const columns: readonly Column<Operation>[] = [
     head: text.path,
     cell: ({ method, path }) => (
       <span class="cut">
-        <b class={`method method-${method.toLowerCase()}`}>{method}</b> <span class="mono">{path}</span>
+        <b class={`method ${toneOf(method)}`}>{method}</b> <span class="mono">{path}</span>
       </span>
     ),
   },

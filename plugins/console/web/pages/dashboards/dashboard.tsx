@@ -94,7 +94,7 @@ export function DashboardPage({ uid }: { readonly uid: string }) {
         ))}
       </div>
       {error && <Refused error={error} retry={reload} />}
-      <div class="panels">
+      <div class="charts panels">
         {value.panels.toSorted(byPlace).map((panel) => (
           <PanelView
             key={panel.id ?? `${panel.title} ${panel.position.x} ${panel.position.y}`}

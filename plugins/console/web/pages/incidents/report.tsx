@@ -181,7 +181,9 @@ function Details({
           <ul class="list">
             {changes.slice(0, 5).map(({ at, title, before_seconds: seconds }) => (
               <li key={at + title}>
-                <span class="cut">{title}</span>
+                <span class="cut" title={title}>
+                  {title}
+                </span>
                 <span class="soft">
                   {say(text.before, { minutes: Math.round(seconds / 60) })} · <Time at={at} as="clock" />
                 </span>
@@ -193,13 +195,11 @@ function Details({
       {actions.length > 0 && (
         <>
           <h3>{text.next}</h3>
-          <ul class="list">
+          <ul class="list tall">
             {actions.slice(0, 5).map(({ label, why, link }) => (
               <li key={label}>
-                <span class="cut" title={why}>
-                  {link === null ? label : <Link href={link} label={label} />}
-                </span>
-                <span class="soft cut">{why}</span>
+                <div>{link === null ? label : <Link href={link} label={label} />}</div>
+                <div class="soft">{why}</div>
               </li>
             ))}
           </ul>

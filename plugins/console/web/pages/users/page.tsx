@@ -142,7 +142,7 @@ function Roles() {
 const roleColumns: readonly Column<Role>[] = [
   {
     head: text.role,
-    width: '22%',
+    width: '180px',
     cell: ({ name, builtin }) => (
       <span>
         {name} {builtin && <Tag>{text.builtin}</Tag>}
