@@ -9,7 +9,7 @@ import { type Browser, chromium } from 'playwright-core';
 
 import type { Outcome, Row } from '../exercise.ts';
 import { findPeer } from '../peers.ts';
-import { everyPage, openPage } from '../plugins/console/every-page.ts';
+import { everyPage, type OnePage, openPage } from '../plugins/console/every-page.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const sizes = [
@@ -41,8 +41,10 @@ export async function run({ folder = 'pictures', only = '', widths = '', url = '
     const cases = wanted.flatMap((size) => [false, true].map((dark) => ({ size, dark })));
     const failures: Row[] = [];
     let pictures = 0;
+    const all = own === undefined ? everyPage : [...everyPage, await furnish(own.demo)];
+    const pages = only === '' ? all : all.filter(({ name }) => only.split(',').includes(name));
     for (const { size, dark } of cases) {
-      const missed = await picture(browser, own?.demo ?? { url, email, password }, { size, dark, folder, only: only === '' ? [] : only.split(',') });
+      const missed = await picture(browser, own?.demo ?? { url, email, password }, { size, dark, folder, pages });
       failures.push(...missed.failures);
       pictures += missed.pictures;
     }
@@ -66,10 +68,10 @@ interface Shot {
   readonly size: (typeof sizes)[number];
   readonly dark: boolean;
   readonly folder: string;
-  readonly only: readonly string[];
+  readonly pages: readonly OnePage[];
 }
 
-async function picture(browser: Browser, { url, email, password }: Demo, { size, dark, folder, only }: Shot) {
+async function picture(browser: Browser, { url, email, password }: Demo, { size, dark, folder, pages }: Shot) {
   const context = await browser.newContext({ viewport: size, colorScheme: dark ? 'dark' : 'light', reducedMotion: 'reduce' });
   const page = await context.newPage();
   page.setDefaultTimeout(15_000);
@@ -80,9 +82,11 @@ async function picture(browser: Browser, { url, email, password }: Demo, { size,
   await page.getByLabel('Password').fill(password);
   await page.getByRole('button', { name: 'Sign in' }).click();
   await page.getByRole('button', { name: 'Search or jump to' }).waitFor();
-  for (const one of everyPage.filter(({ name }) => only.length === 0 || only.includes(name))) {
+  for (const one of pages) {
     try {
       await openPage(page, url, one);
+      // Figures of a list are asked for once its rows are known.
+      await page.waitForTimeout(400);
       await page.screenshot({ path: join(folder, `${one.name}-${size.width}-${dark ? 'dark' : 'light'}.png`) });
       pictures += 1;
     } catch (error) {
@@ -91,6 +95,29 @@ async function picture(browser: Browser, { url, email, password }: Demo, { size,
   }
   await context.close();
   return { failures, pictures };
+}
+
+/** What people would have added by then: a panel of their own, and a question; answers with the page of that conversation. */
+async function furnish({ url, email, password }: Demo): Promise<OnePage> {
+  let authorization: Record<string, string> = {};
+  const post = async <T>(path: string, body: object): Promise<T> => {
+    const answer = await fetch(`${url}/api/v1${path}`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...authorization },
+      body: JSON.stringify(body),
+    });
+    const text = await answer.text();
+    if (!answer.ok) {
+      throw new Error(`${path}: ${text}`);
+    }
+    return JSON.parse(text) as T;
+  };
+  const { access_token: token } = await post<{ access_token: string }>('/auth/login', { email, password });
+  authorization = { authorization: `Bearer ${token}` };
+  await post('/monitor/panels', { dashboard_uid: 'mine', title: 'Processor', type: 'timeseries', query: 'avg(node_cpu_usage_percent)' });
+  const { id } = await post<{ id: string }>('/chat/sessions', {});
+  await post(`/chat/sessions/${id}/messages`, { content: 'What is wrong with the shop? call incidents_list {}' });
+  return { name: 'chat', address: `/ui/chat/${id}`, sign: /What is wrong/ };
 }
 
 /** `svc demo` on a port of its own, until its story has been told. */

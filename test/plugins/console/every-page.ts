@@ -22,7 +22,7 @@ export const everyPage: readonly OnePage[] = [
   { name: 'dashboards', address: '/ui/dashboards', sign: 'Dashboards' },
   { name: 'dashboard', address: '/ui/dashboards/overview', sign: 'Span of time' },
   { name: 'own-dashboard', address: '/ui/dashboards/mine', sign: 'Processor' },
-  { name: 'explore', address: '/ui/explore?q=svc_process_uptime_seconds', sign: 'Explore' },
+  { name: 'explore', address: '/ui/explore?q=avg%20by%20(instance)%20(node_cpu_usage_percent)&at=15m', sign: 'Explore' },
   { name: 'logs', address: '/ui/logs', sign: 'Logs' },
   { name: 'traces', address: '/ui/traces', sign: 'Traces' },
   { name: 'topology', address: '/ui/topology/1', sign: 'Topology' },

@@ -20,7 +20,7 @@ const text = words('devices', {
   title: 'Devices',
   agents: 'Agents',
   add: 'Add a host',
-  search: 'Search by name, host name or address',
+  search: 'Search by name or address',
   shown: 'Which',
   all: 'All',
   online: 'Online',

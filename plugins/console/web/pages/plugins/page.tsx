@@ -53,8 +53,15 @@ interface PluginDetail extends Plugin {
   readonly strikes: readonly { readonly at: string; readonly where: string; readonly cause: string }[];
 }
 
+/** One that is discovered and no more is for other programs, such as the agent of a machine. */
 const toneOf = (state: string): Tone =>
-  state === 'active' ? 'ok' : ['failed', 'invalid', 'quarantined', 'unload-failed'].includes(state) ? 'critical' : state === 'disabled' ? 'muted' : 'warning';
+  state === 'active'
+    ? 'ok'
+    : ['failed', 'invalid', 'quarantined', 'unload-failed'].includes(state)
+      ? 'critical'
+      : ['disabled', 'discovered'].includes(state)
+        ? 'muted'
+        : 'warning';
 
 export default function Plugins() {
   const { parts } = usePlace();
