@@ -43,7 +43,8 @@ export async function openView(
 ): Promise<View> {
   const context = await browser.newContext({ viewport: { width, height }, colorScheme: dark ? 'dark' : 'light', reducedMotion: 'reduce' });
   const page = await context.newPage();
-  page.setDefaultTimeout(20_000);
+  // What has to be quick says so itself; the rest only has to come, on a busy machine, too.
+  page.setDefaultTimeout(60_000);
   let complaints: string[] = [];
   page.on('console', (message) => {
     if (['error', 'warning'].includes(message.type())) {
