@@ -4,6 +4,8 @@ export interface Misfit {
   readonly keyword: string;
   readonly params: Readonly<Record<string, unknown>>;
   readonly message?: string | undefined;
+  /** The part of the schema that says so. */
+  readonly parentSchema?: { readonly examples?: readonly unknown[] };
 }
 
 /** Empty when the value fits. */

@@ -106,9 +106,13 @@ describe('svc in the foreground', () => {
 
   for (const [what, environment, sentence] of [
     ['an unknown name', { SVC_HTTP_ADR: '127.0.0.1:0' }, /environment: SVC_HTTP_ADR is not a setting of svc; did you mean SVC_HTTP_ADDR\?/],
-    ['a value of the wrong shape', { SVC_HTTP_ADDR: 'everywhere' }, /environment: SVC_HTTP_ADDR must match pattern .*Address and port to listen on/],
+    [
+      'a value of the wrong shape',
+      { SVC_HTTP_ADDR: 'everywhere' },
+      /environment: SVC_HTTP_ADDR must be written like 127\.0\.0\.1:8080 .*Address and port to listen on/,
+    ],
     ['a value that is not on the list', { SVC_LOG_LEVEL: 'loud' }, /SVC_LOG_LEVEL must be equal to one of the allowed values: debug, info, warn, error/],
-    ['a secret that does not fit, without repeating it', { SVC_SECRET_KEY: 'hunter2' }, /^(?!.*hunter2).*SVC_SECRET_KEY must match/s],
+    ['a secret that does not fit, without repeating it', { SVC_SECRET_KEY: 'hunter2' }, /^(?!.*hunter2).*SVC_SECRET_KEY must be written like what openssl/s],
   ] as const) {
     test(`stops at ${what} in the environment, with one sentence and no stack`, async (t) => {
       const house = serving(t, environment);

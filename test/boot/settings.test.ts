@@ -109,6 +109,8 @@ describe('what does not fit', () => {
       message: 'the value (1) must match pattern "^k" (lamp.keys: Keys.)',
       details: [{ path: '/value/1', message: 'must match pattern "^k"' }],
     });
+    const shown = settingsOf({ 'lamp.key': { schema: { type: 'string', pattern: '^k', examples: ['k7'] }, description: 'Key.' } });
+    assert.throws(() => shown.check('lamp.key', 'hunter2'), { message: 'the value must be written like k7 (lamp.key: Key.)' });
   });
 
   test('a pattern that would take for ever is answered at once', () => {

@@ -8,6 +8,7 @@ const options = {
   meta: false,
   validateSchema: false,
   allErrors: true,
+  verbose: true,
   logger: false,
   // Most of these check a few values in the life of a process: a second pass over their text would cost more than it saves.
   code: { optimize: false },

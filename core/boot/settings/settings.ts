@@ -1,4 +1,4 @@
-import type { Misfit, SchemaCheck, Schemas } from '../../host/index.ts';
+import type { Misfit, Schemas } from '../../host/index.ts';
 import {
   type Disposer,
   type FieldProblem,
@@ -40,8 +40,6 @@ export class Settings implements SettingsBoard {
   readonly #watchers = new Set<{ key: string; last: unknown; listener: (value: unknown) => unknown }>();
   readonly #declaring = new Set<() => void>();
   readonly #schemas: Schemas;
-  /** By text: a reload brings the same schema as another object. */
-  readonly #checks = new Map<string, SchemaCheck>();
   readonly #onWatcherError: (key: string, error: unknown) => void;
 
   constructor(environment: Environment, file: ReadonlyMap<string, unknown>, { schemas, shipped = new Map<string, unknown>(), log }: SettingsOptions) {
@@ -234,13 +232,7 @@ export class Settings implements SettingsBoard {
   }
 
   #misfit(schema: object, value: unknown): FieldProblem | undefined {
-    const text = JSON.stringify(schema);
-    let check = this.#checks.get(text);
-    if (check === undefined) {
-      check = this.#schemas.compile(schema);
-      this.#checks.set(text, check);
-    }
-    const [first] = check(value);
+    const [first] = this.#schemas.compile(schema)(value);
     return first && problemOf(first);
   }
 
@@ -270,9 +262,12 @@ export class Settings implements SettingsBoard {
 }
 
 /** The first problem. It never repeats the value, which may be a secret. */
-function problemOf({ keyword, params, instancePath, message }: Misfit): FieldProblem {
+function problemOf({ keyword, params, instancePath, message, parentSchema }: Misfit): FieldProblem {
   const allowed = keyword === 'enum' ? `: ${(params['allowedValues'] as unknown[]).join(', ')}` : '';
-  return { path: instancePath, message: `${message ?? 'does not fit'}${allowed}` };
+  const [example] = parentSchema?.examples ?? [];
+  // A regular expression tells those who have to write the value nothing.
+  const misfit = keyword === 'pattern' && example !== undefined ? `must be written like ${example}` : (message ?? 'does not fit');
+  return { path: instancePath, message: `${misfit}${allowed}` };
 }
 
 const foldedText = (value: unknown): string => (typeof value === 'string' ? value.trim().normalize('NFC').toLowerCase() : '');
