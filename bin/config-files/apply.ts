@@ -38,7 +38,8 @@ export async function apply({ folder, kinds, client, environment, dryRun }: Appl
   };
   const plan = async (one: (typeof files)[number], isDry: boolean) => {
     const there = (await listOf(one.name)).find((other) => filled(one.kind.key, other) === filled(one.kind.key, one.thing));
-    const wanted = await resolved(one, there, environment, { kinds, listOf, isDry });
+    const brought = new Set(files.filter(({ name }) => name === one.name).map(({ kind, thing }) => filled(kind.key, thing)));
+    const wanted = await resolved(one, there, environment, { kinds, listOf, isDry, brought });
     return { ...one, there, wanted, differs: differences(one.kind, there, wanted) };
   };
   // Twice: first all of them, so that a file that cannot be applied stops the others as well.
@@ -46,10 +47,10 @@ export async function apply({ folder, kinds, client, environment, dryRun }: Appl
     await plan(one, true);
   }
   const changes: Change[] = [];
-  for (const one of files) {
+  const bring = async (one: (typeof files)[number]): Promise<Change | undefined> => {
     const { name, kind, there, wanted, differs } = await plan(one, dryRun);
     if (there && differs.length === 0) {
-      continue;
+      return undefined;
     }
     if (!dryRun) {
       await send(client, kind, there, wanted);
@@ -57,7 +58,16 @@ export async function apply({ folder, kinds, client, environment, dryRun }: Appl
         lists.delete(name);
       }
     }
-    changes.push({ kind: name, key: filled(kind.key, one.thing), change: there ? 'update' : 'create', differs });
+    return { kind: name, key: filled(kind.key, one.thing), change: there ? 'update' : 'create', differs };
+  };
+  for (const one of files) {
+    const change = await bring(one);
+    changes.push(...(change ? [change] : []));
+  }
+  // Once more those that name another of their own kind, which may have been made after them.
+  for (const one of files.filter(({ name, kind }) => !dryRun && Object.values(kind.references ?? {}).includes(name))) {
+    lists.delete(one.name);
+    await bring(one);
   }
   return changes;
 }
@@ -90,10 +100,17 @@ interface Others {
   readonly kinds: ReadonlyMap<string, Kind>;
   readonly listOf: (kind: string) => Promise<readonly Thing[]>;
   readonly isDry: boolean;
+  /** Keys of the same kind that have files. */
+  readonly brought: ReadonlySet<string>;
 }
 
 /** The file with ids for keys, and secrets for the variables that have them. */
-async function resolved({ kind, file, thing }: { kind: Kind; file: string; thing: Thing }, there: Thing | undefined, environment: Environment, others: Others) {
+async function resolved(
+  { name, kind, file, thing }: { name: string; kind: Kind; file: string; thing: Thing },
+  there: Thing | undefined,
+  environment: Environment,
+  others: Others,
+) {
   const unknown = Object.keys(thing).find((field) => !kind.fields.includes(field));
   if (unknown !== undefined) {
     throw refusal(file, `has the field "${unknown}"; there are ${kind.fields.join(', ')}`);
@@ -116,13 +133,16 @@ async function resolved({ kind, file, thing }: { kind: Kind; file: string; thing
       const all = await others.listOf(other);
       const idOf = (key: unknown): unknown => {
         const found = all.find((one) => filled(others.kinds.get(other)!.key, one) === key);
-        // A first look may find what only its own files bring.
+        // A first look may find what only its own files bring; what is of one kind may name each other.
+        if (!found && other === name && !others.isDry && others.brought.has(String(key))) {
+          return undefined;
+        }
         if (!found && !others.isDry) {
           throw refusal(file, `names ${String(key)} in ${field}, and there is no such thing among ${other}`);
         }
         return found?.['id'] ?? key;
       };
-      entries.push([field, Array.isArray(value) ? value.map(idOf) : idOf(value)]);
+      entries.push([field, Array.isArray(value) ? value.map(idOf).filter((id) => id !== undefined) : (idOf(value) ?? null)]);
     } else {
       entries.push([field, value]);
     }

@@ -19,12 +19,15 @@ test('what is configured goes to files and comes back, also into another svc', {
     assert.equal(answer.status, 201, await answer.text());
   };
   const ask = (args: readonly string[], dataDir: string, env: Record<string, string> = {}) => svc([...args, '--json', '--data', dataDir], { env });
-  await post('/api/v1/notification-channels', { name: 'on call', channel_type: 'webhook', endpoint: 'https://hooks.example.org/s3cret-path', secret: 'signs' });
+  await post('/api/v1/notification-channels', { name: 'second', channel_type: 'webhook', endpoint: 'https://hooks.example.org/second' });
+  const channelsThere = async () => ((await (await one.fetch('/api/v1/notification-channels')).json()) as { items: { id: number; name: string }[] }).items;
+  const second = (await channelsThere()).find(({ name }) => name === 'second')!;
+  const onCall = { name: 'on call', channel_type: 'webhook', endpoint: 'https://hooks.example.org/s3cret-path', secret: 'signs' };
+  await post('/api/v1/notification-channels', { ...onCall, fallback_channel_id: second.id });
   await post('/api/v1/roles', { name: 'oncall', description: 'takes incidents', grants: ['alert:silence'] });
-  const channels = (await (await one.fetch('/api/v1/notification-channels')).json()) as { items: { id: number; name: string }[] };
   await post('/api/v1/alert-rules', {
     ...{ rule_key: 'mine_disk', name: 'Disk is slow', kind: 'metric_raw', source_type: 'svc_builtin', scope_type: 'host', join_mode: 'all' },
-    ...{ severity: 'warning', conditions: [{ expr: 'up == 0' }], notify_channel_ids: [channels.items.find(({ name }) => name === 'on call')!.id] },
+    ...{ severity: 'warning', conditions: [{ expr: 'up == 0' }], notify_channel_ids: [(await channelsThere()).find(({ name }) => name === 'on call')!.id] },
   });
   assert.equal((await svc(['setting', 'set', 'log.level', 'warn', '--data', one.dataDir])).code, 0);
   const panel = { title: 'Load', type: 'timeseries', query: 'node_load1', position: { x: 0, y: 0, w: 12, h: 8 } };
@@ -52,6 +55,7 @@ test('what is configured goes to files and comes back, also into another svc', {
   );
   const channel = readFileSync(join(files, 'channels', 'on%20call.yaml'), 'utf8');
   assert.match(channel, /endpoint:\n {2}from_env: APPLY_SECRET_CHANNELS_ON_CALL_ENDPOINT\nsecret:\n {2}from_env: APPLY_SECRET_CHANNELS_ON_CALL_SECRET\n/);
+  assert.match(channel, /fallback_channel_id: second\n/);
   assert.ok(!channel.includes('s3cret') && !channel.includes('hooks.example.org'));
   const ruleFile = join(files, 'rules', 'mine_disk.yaml');
   const rule = readFileSync(ruleFile, 'utf8');
@@ -100,20 +104,26 @@ test('what is configured goes to files and comes back, also into another svc', {
     const stolen = await svc(['apply', files, '--data', two.dataDir]);
     assert.match(stolen.stderr, /takes endpoint from HOME; only variables that begin with APPLY_SECRET_ are read/);
     writeFileSync(channelFile, channel);
-    const env = { APPLY_SECRET_CHANNELS_ON_CALL_ENDPOINT: 'https://hooks.example.org/s3cret-path', APPLY_SECRET_CHANNELS_ON_CALL_SECRET: 'signs' };
+    const env = {
+      APPLY_SECRET_CHANNELS_ON_CALL_ENDPOINT: 'https://hooks.example.org/s3cret-path',
+      APPLY_SECRET_CHANNELS_ON_CALL_SECRET: 'signs',
+      APPLY_SECRET_CHANNELS_SECOND_ENDPOINT: 'https://hooks.example.org/second',
+    };
     const applied = await ask(['apply', files], two.dataDir, env);
     assert.equal(applied.code, 0, applied.stderr + applied.stdout);
     const made = applied
       .json<{ changes: { kind: string; key: string; change: string }[] }>()
       .changes.map(({ kind, key, change }) => `${change} ${kind}/${key}`);
-    const plain = ['channels/on call', 'dashboards/manager', 'dashboards/ops', 'roles/oncall', 'settings/log.level', 'silences/backup window'];
+    const plain = ['dashboards/manager', 'dashboards/ops', 'roles/oncall', 'settings/log.level', 'silences/backup window'];
     assert.deepEqual(
       made.filter((change) => !change.includes('silences/silence-')),
-      [...plain, 'packs/nginx-doctor', 'rules/mine_disk'].map((key) => `${key.startsWith('settings') ? 'update' : 'create'} ${key}`),
+      [...plain, 'channels/on call', 'channels/second', 'packs/nginx-doctor', 'rules/mine_disk'].map(
+        (key) => `${key.startsWith('settings') ? 'update' : 'create'} ${key}`,
+      ),
     );
     assert.deepEqual(
       (await ask(['apply', files], two.dataDir, env)).json<{ changes: unknown[] }>().changes.length,
-      1,
+      2,
       'values of secrets are not compared: they are set again',
     );
     assert.deepEqual((await ask(['apply', files], two.dataDir)).json()['changes'], [], 'twice applied changes nothing');
