@@ -52,7 +52,7 @@ const manualRoutes = (shelf: Shelf, library: Library): readonly RouteDeclaration
     method: 'GET',
     path: '/docs/pictures/{file}',
     access: 'public',
-    params: Type.Object({ file: Type.String({ maxLength: 70, examples: ['overview.png'] }) }),
+    params: Type.Object({ file: Type.String({ maxLength: 70, examples: ['overview-1280-light.png'] }) }),
     summary: 'A picture of the manual',
     produces: 'image/png',
     errors: ['not_found'],
