@@ -39,7 +39,7 @@ const lampSwitch = {
   method: 'PUT',
   path: '/api/v1/lamps/{id}',
   operands: [{ name: 'id', type: 'integer', complaint: 'a lamp is named by its number' }],
-  options: { to: { about: 'lit or dark', value: 'state', as: 'state' }, 'fade-in': { about: 'in seconds', value: 'seconds', type: 'integer' } },
+  options: { to: { about: 'lit or dark', value: 'state', as: 'state' }, 'fade-in': { about: 'in seconds', value: 'seconds', type: 'integer', default: '1' } },
   text: ['{name} is ', { text: '{state}' }, { text: ' after {fade_in} s', when: 'fade_in' }],
   expect: { field: 'state', value: 'lit' },
 };
@@ -140,7 +140,7 @@ export default definePlugin({ activate(ctx) {
   const lit = await call('lamp', 'switch', '7', '--to', 'lit', '--fade-in', '3');
   assert.deepEqual([lit.code, lit.stdout], [0, 'hall [2J is lit after 3 s\n'], lit.stderr);
   const dark = await call('lamp', 'switch', '7', '--to', 'dark');
-  assert.deepEqual([dark.code, dark.stdout], [1, 'hall [2J is dark\n']);
+  assert.deepEqual([dark.code, dark.stdout], [1, 'hall [2J is dark after 1 s\n'], 'an option that is not given has its default');
   const question = await call('lamp', 'break', '7', '--hard');
   assert.equal(question.code, 5, question.stderr);
   assert.equal(

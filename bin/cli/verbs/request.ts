@@ -17,8 +17,9 @@ export function givenTo(verb: Verb, call: Call): Given {
     }
   });
   for (const [name, option] of Object.entries(verb.options)) {
-    if (call.has(name)) {
-      given[name] = option.value === undefined ? true : valueOf(`--${name}`, call.value(name)!, option);
+    const text = call.has(name) && option.value !== undefined ? call.value(name)! : option.default;
+    if (call.has(name) || text !== undefined) {
+      given[name] = text === undefined ? true : valueOf(`--${name}`, text, option);
     }
   }
   for (const name of namesIn(verb.path)) {

@@ -47,6 +47,8 @@ export interface VerbOption extends Typed {
   readonly about: string;
   /** What the value is, as the usage line shows it; absent: a switch, which sends true. */
   readonly value?: string;
+  /** Taken where the option is not given. */
+  readonly default?: string;
 }
 
 /** How a value may be written, behind its name and a bar: `{bytes|size}`. */

@@ -33,13 +33,12 @@ export const stateOf = ({ starts_at: starts, ends_at: ends }: Silence, now: numb
 /** What matchers see of an instance besides its labels, which cannot stand in for these. */
 const facts: Readonly<Record<string, (one: Mutable) => string>> = {
   rule: ({ rule_key: key }) => key,
+  rule_key: ({ rule_key: key }) => key,
   severity: ({ severity }) => severity,
   scope_type: ({ scope_type: type }) => type,
   scope_id: ({ scope_id: id }) => id,
   device_id: ({ device_id: device, labels }) => device ?? labels['device_id'] ?? '',
 };
-
-export const factNames: readonly string[] = Object.keys(facts);
 
 export const mutes = ({ matchers, devices }: Pick<Silence, 'matchers' | 'devices'>, one: Mutable): boolean =>
   (devices === null || (one.device_id !== null && devices.has(one.device_id))) &&

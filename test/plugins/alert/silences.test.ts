@@ -75,6 +75,11 @@ test('a silence says beforehand what it would mute, lists what it mutes, and can
     preview.muted.map(({ labels, rule }) => [labels['unit'], rule]),
     [['a', 'sum']],
   );
+  // As a matcher names the rule, and as the rule names itself.
+  for (const name of ['rule', 'rule_key']) {
+    const { summary } = await house.silences.preview(someone.principal, draft('', { matchers: [{ name, op: '=', value: 'sum' }] }));
+    assert.equal(summary, 'mutes 3 of 3 now, 5 of 5 of the last 24 h');
+  }
   assert.equal((await house.silences.list(someone.principal, undefined, { limit: 9 })).total, 0, 'nothing is stored');
 
   const made = await house.silences.add(draft('a|b'), someone);
