@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path';
 
 import { discover, folderOnDisk } from '../../core/host/index.ts';
 import { sdkVersion } from '../../core/sdk/index.ts';
+import { scaffoldFolder } from '../scaffold/scaffold.ts';
 import { addonFile, type Contents, contentsAsset, fileAsset, pluginAsset, threadAsset } from './contents.ts';
 import { prebuild, sha256 } from './prebuilt-plugin.ts';
 import { programText } from './program-text.ts';
@@ -76,7 +77,7 @@ function addonPath(folder: string): string {
   return existsSync(brought) ? brought : join(folder, 'build', 'Release', 'better_sqlite3.node');
 }
 
-/** What is opened by path at run time: the addon, defaults, core's own migrations, playbooks. */
+/** What is opened by path at run time: the addon, defaults, core's own migrations, playbooks, and what a new pack is made from. */
 function plainFiles(root: string): ReadonlyMap<string, Buffer> {
   const addon = addonPath(dirname(createRequire(join(root, 'package.json')).resolve('better-sqlite3/package.json')));
   const names = [
@@ -84,6 +85,7 @@ function plainFiles(root: string): ReadonlyMap<string, Buffer> {
     ...filesBelow(root, 'core').filter((name) => name.endsWith('.sql')),
     ...filesBelow(root, 'vault'),
     ...filesBelow(root, 'marketplace'),
+    ...filesBelow(root, `${scaffoldFolder}/built`),
   ].filter((name) => !/^marketplace\/.*\.ts$/.test(name));
   return new Map([[addonFile, readFileSync(addon)], ...names.map((name) => [name, readFileSync(join(root, name))] as const)]);
 }

@@ -5,17 +5,20 @@ export interface NewPlugin {
   readonly id: string;
   /** Where it is made; must not exist. */
   readonly folder: string;
-  /** The source of svc. */
+  /** The source of svc, or what the single binary has unpacked of it. */
   readonly root: string;
-  /** An area of that source, with its test among the others; or a pack that stands on its own. */
-  readonly form: 'area' | 'pack';
+  /** An area of that source, with its test among the others; a pack that stands on its own; or one that needs no compiler, and so has no test. */
+  readonly form: 'area' | 'pack' | 'built';
 }
 
-/** The files of each form, as they stand in the folder of that name beside this file: a plugin that works as it is. */
+/** The files of each form, as they stand in the folder of that name in `scaffoldFolder`: a plugin that works as it is. */
 const templates = {
   area: ['plugin.json', 'index.ts', 'routes.ts', 'schema.ts', 'README.md'],
   pack: ['plugin.json', 'index.ts', 'README.md'],
+  built: ['plugin.json', 'index.cjs', 'README.md'],
 } as const;
+
+export const scaffoldFolder = 'bin/scaffold';
 
 /** What the test of a pack is run with, and what an editor wants to see. */
 const lentPackages = ['tsx', 'typebox'];
@@ -24,7 +27,7 @@ const lentPackages = ['tsx', 'typebox'];
 export function scaffold({ id, folder, root, form }: NewPlugin): readonly string[] {
   const test = form === 'area' ? join(root, 'test', 'plugins', `${id}.test.ts`) : join(folder, 'test', `${id}.test.ts`);
   const filled = (template: string): string =>
-    readFileSync(new URL(template, import.meta.url), 'utf8')
+    readFileSync(join(root, scaffoldFolder, template), 'utf8')
       .replaceAll('plugin-id', id)
       // The code of a pack runs where the plugin packs lets it.
       .replace('[plugin]', form === 'pack' ? "['packs', plugin]" : '[plugin]')
@@ -32,7 +35,7 @@ export function scaffold({ id, folder, root, form }: NewPlugin): readonly string
   const files = new Map([
     ...templates[form].map((name) => [join(folder, name), filled(`${form}/${name}`)] as const),
     ...(form === 'pack' ? [[join(folder, 'package.json'), filled('pack/npm.json')] as const] : []),
-    [test, filled('test.ts')],
+    ...(form === 'built' ? [] : [[test, filled('test.ts')] as const]),
   ]);
   for (const [file, text] of files) {
     mkdirSync(dirname(file), { recursive: true });

@@ -54,18 +54,22 @@ test('the single binary is the whole product, alone in an empty folder', { timeo
   });
 
   await t.test('it says in one sentence what needs the source', async () => {
-    for (const args of [
-      ['plugin', 'new', 'greeter'],
-      ['plugin', 'build', '.'],
-    ]) {
-      const { code, stderr } = await svc(args, binary);
+    for (const verb of ['plugin', 'pack']) {
+      const { code, stderr } = await svc([verb, 'build', '.'], binary);
       assert.equal(code, 1);
       assert.match(stderr, /^svc: .*a checkout of (it|svc)\n$/);
     }
   });
 
+  const data = join(folder, 'data');
+  const confirmed = async (...words: readonly string[]): Promise<void> => {
+    const asked = await svc(['market', ...words, '--data', data], binary);
+    assert.equal(asked.code, 5, asked.stderr + asked.stdout);
+    const agreed = await svc(['market', ...words, '--data', data, '--confirm', /--confirm ([0-9a-f]{64})/.exec(asked.stdout)![1]!], binary);
+    assert.equal(agreed.code, 0, agreed.stderr);
+  };
+
   await t.test('it serves every shipped plugin, and takes in a built pack while it does', async (part) => {
-    const data = join(folder, 'data');
     const here = await serving(part, data, binary);
     assert.equal((await here.fetch('/readyz')).status, 200);
     assert.deepEqual(await answers(here, '/api/v1/version'), { manager_version: `v${version}` });
@@ -104,15 +108,25 @@ test('the single binary is the whole product, alone in an empty folder', { timeo
     assert.equal((await svc(['plugin', 'reload', 'greeter', '--data', data], binary)).code, 0);
 
     // A pack with code that comes with svc was compiled with it.
-    const install = ['market', 'install', 'shipped', 'kubernetes-reader', '--data', data];
-    const asked = await svc(install, binary);
-    assert.equal(asked.code, 5, asked.stderr);
-    const agreed = await svc([...install, '--confirm', /--confirm ([0-9a-f]{64})/.exec(asked.stdout)![1]!], binary);
-    assert.equal(agreed.code, 0, agreed.stderr);
+    await confirmed('install', 'shipped', 'kubernetes-reader');
 
     const doctor = await svc(['doctor', '--data', data], binary);
     assert.equal(doctor.code, 0, doctor.stdout);
     assert.match((await svc(['backup', 'create', '--data', data], binary)).stdout, /backups/);
+    assert.equal(await here.end(), 0);
+  });
+
+  await t.test('the packs that it makes need no compiler: they load as they stand, also with a persona and a guide beside the code', async (part) => {
+    const here = await serving(part, data, binary);
+    const [made, refused] = [await svc(['plugin', 'new', 'welcomer', '--data', data], binary), await svc(['plugin', 'new', 'chat', '--data', data], binary)];
+    assert.match(made.stdout, /^Made the pack welcomer:\n.*packs\/welcomer\/plugin\.json\n[^]*Next: svc pack rights welcomer/, made.stderr);
+    assert.match(refused.stderr, /the plugin chat already has this id/);
+    await accepted('welcomer', data, binary);
+    assert.deepEqual(await answers(here, '/api/v1/welcomer'), { message: 'Hello operator' });
+    const linked = await svc(['pack', 'new', 'porter', '--json'], { ...binary, cwd: folder, env: { ...binary.env, SVC_DATA_DIR: data } });
+    assert.equal(linked.code, 0, linked.stderr);
+    await confirmed('link', join(folder, 'porter'));
+    assert.deepEqual(await answers(here, '/api/v1/porter'), { message: 'Hello operator' });
     assert.equal(await here.end(), 0);
   });
 

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { join, relative, resolve, sep } from 'node:path';
 import { isSea } from 'node:sea';
 
+import { pluginSources, type Product } from '../../../core/boot/index.ts';
 import { discover } from '../../../core/host/index.ts';
 import { readManifest } from '../../bundler/read-manifest.ts';
 import { SvcError } from '../../../core/sdk/index.ts';
@@ -15,8 +16,14 @@ const reserved: ReadonlySet<string> = new Set(['core', 'sqlite', 'shipped-files'
 
 export const command: Command = {
   operands: ['<id>'],
-  options: { dir: { value: 'dir', about: 'the folder that gets the new folder; default: plugins/ of the svc you are in, else here' } },
-  about: 'In plugins/ of svc it is an area, anywhere else a pack that runs in a process of its own. Either works at once, and its test passes.',
+  options: {
+    dir: {
+      value: 'dir',
+      about: 'the folder that gets the new folder; default: plugins/ of the svc you are in, else here; of the binary: packs/ of the data folder',
+    },
+  },
+  about:
+    'In plugins/ of svc it is an area, anywhere else a pack that runs in a process of its own. Either works at once, and its test passes. The single binary makes a pack that needs no compiler.',
   example: 'svc plugin new greeter',
 
   async run(call) {
@@ -26,31 +33,37 @@ export const command: Command = {
         `"${id}" cannot be the id of a plugin: 2 to 41 lower-case letters, digits and dashes, a letter first, and no name that svc uses itself`,
       );
     }
-    if (isSea()) {
-      throw new SvcError('invalid_argument', 'a plugin is written with the source of svc at hand: run "svc plugin new" from a checkout of it');
-    }
-    const root = resolve((await currentProduct()).root);
+    const product = await currentProduct();
+    const root = resolve(product.root);
     const shipped = join(root, 'plugins');
-    const parent = resolve(call.value('dir') ?? (`${resolve('.')}${sep}`.startsWith(root + sep) ? shipped : '.'));
-    const form = parent === shipped ? 'area' : 'pack';
+    const packs = join(resolve(call.environment['SVC_DATA_DIR'] ?? 'data'), 'packs');
+    const usual = isSea() ? packs : `${resolve('.')}${sep}`.startsWith(root + sep) ? shipped : '.';
+    const parent = resolve(call.value('dir') ?? usual);
+    const form = isSea() ? 'built' : parent === shipped ? 'area' : 'pack';
     const folder = join(parent, id);
-    assertFree(id, folder, shipped);
+    assertFree(id, folder, product);
     const files = scaffold({ id, folder, root, form });
-    const next = form === 'area' ? `npm test -- plugins/${id}` : `cd ${relative('', folder)} && npm test`;
+    const next = {
+      area: `npm test -- plugins/${id}`,
+      pack: `cd ${relative('', folder)} && npm test`,
+      built: parent === packs ? `svc pack rights ${id}, then svc pack accept` : `svc market link ${relative('', folder)}`,
+    }[form];
+    const kind = form === 'area' ? 'area' : 'pack';
     return {
-      data: { id, form, folder, files, next },
-      text: (paint) => [`Made the ${form} ${paint.strong(id)}:`, ...files.map((file) => `  ${relative('', file)}`), '', `Next: ${next}`].join('\n'),
+      data: { id, form: kind, folder, files, next },
+      text: (paint) => [`Made the ${kind} ${paint.strong(id)}:`, ...files.map((file) => `  ${relative('', file)}`), '', `Next: ${next}`].join('\n'),
     };
   },
 };
 
 /** Neither the folder nor the path that its route would stand under may belong to somebody. */
-function assertFree(id: string, folder: string, shipped: string): void {
+function assertFree(id: string, folder: string, product: Product): void {
   if (existsSync(folder)) {
     throw new SvcError('conflict', `${folder} exists already: choose another id, or delete it first`);
   }
   const path = `/api/v1/${id}`;
-  for (const other of discover({ roots: [{ path: shipped, origin: 'shipped' }], embedded: [] }).values()) {
+  const { embedded, roots } = pluginSources(product, '');
+  for (const other of discover({ embedded, roots: roots.filter(({ origin }) => origin === 'shipped') }).values()) {
     if (other.id === id || readManifest(other).mounts.includes(path)) {
       throw new SvcError('conflict', `the plugin ${other.id} already has ${other.id === id ? 'this id' : `the path ${path}`}: choose another id`);
     }
