@@ -138,7 +138,7 @@ function readSettings(product: Product, environment: Environment): { readonly da
 const nearestFolder = (path: string): string => (existsSync(path) ? path : nearestFolder(dirname(path)));
 
 function report(findings: readonly Finding[], paint: Paint): string {
-  const brush = { ok: paint.good, warn: paint.warn, fail: paint.bad };
+  const brush = { ok: paint.good, 'not tried': paint.faint, warn: paint.warn, fail: paint.bad };
   return table(
     findings.flatMap(({ subject, verdict, detail, fix }) => [
       [brush[verdict](verdict), subject, printable(detail)],

@@ -1,7 +1,7 @@
 import { clientOf } from '../cli/api-client.ts';
 import { Failure } from '../cli/failure.ts';
 import type { RunningSvc } from '../cli/running.ts';
-import { type Examination, type Finding, ok } from './finding.ts';
+import { type Examination, type Finding, notTried } from './finding.ts';
 
 const thoroughMs = 310_000;
 
@@ -10,7 +10,7 @@ export const areas =
   (running: RunningSvc | undefined, thorough: boolean): Examination =>
   async (subject) => {
     if (running === undefined) {
-      return ok(subject, 'not asked, because svc is not running');
+      return notTried(subject, 'svc is not running');
     }
     const looked = await clientOf(running)
       .get<{ items: readonly Finding[] }>(`/api/v1/doctor?thorough=${thorough}`, thoroughMs)
@@ -21,6 +21,6 @@ export const areas =
         throw error;
       });
     return looked === undefined
-      ? ok(subject, 'not asked, because the plugin doctor is away')
+      ? notTried(subject, 'the plugin doctor is away')
       : looked.items.map((item) => ({ subject: item.subject, verdict: item.verdict, detail: item.detail, fix: item.fix }));
   };

@@ -3,7 +3,7 @@ import { messageOf } from '../../core/sdk/index.ts';
 /** What the doctor says about one thing, and what to do about it. */
 export interface Finding {
   readonly subject: string;
-  readonly verdict: 'ok' | 'warn' | 'fail';
+  readonly verdict: 'ok' | 'not tried' | 'warn' | 'fail';
   readonly detail: string;
   readonly fix: string | null;
   /** Where svc can do it by itself, and nothing can be lost by it. */
@@ -20,6 +20,7 @@ export interface Repair {
 export type Examination = (subject: string) => Finding | readonly Finding[] | Promise<Finding | readonly Finding[]>;
 
 export const ok = (subject: string, detail: string): Finding => ({ subject, verdict: 'ok', detail, fix: null });
+export const notTried = (subject: string, why: string): Finding => ({ subject, verdict: 'not tried', detail: why, fix: null });
 export const warn = (subject: string, detail: string, fix: string, repair?: Repair): Finding => found('warn', subject, detail, fix, repair);
 export const fail = (subject: string, detail: string, fix: string, repair?: Repair): Finding => found('fail', subject, detail, fix, repair);
 

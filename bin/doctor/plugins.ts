@@ -1,7 +1,7 @@
 import type { RunningSvc } from '../cli/running.ts';
 import { clientOf } from '../cli/api-client.ts';
 import type { PluginSummary } from '../cli/plugin-page.ts';
-import { type Examination, fail, ok, warn } from './finding.ts';
+import { type Examination, fail, notTried, ok, warn } from './finding.ts';
 
 /** States that somebody chose, or that are on their way to something. */
 const calm: ReadonlySet<string> = new Set(['active', 'disabled', 'discovered', 'loading']);
@@ -10,7 +10,7 @@ export const plugins =
   (running: RunningSvc | undefined): Examination =>
   async (subject) => {
     if (!running) {
-      return ok(subject, 'not asked, because svc is not running');
+      return notTried(subject, 'svc is not running');
     }
     const client = clientOf(running);
     const all = await client.list<PluginSummary>('/api/v1/plugins');

@@ -2,7 +2,7 @@ import { WebSocket } from 'ws';
 
 import { messageOf } from '../../core/sdk/index.ts';
 import { answerOf } from './asked.ts';
-import { type Examination, fail, type Finding, ok, warn } from './finding.ts';
+import { type Examination, fail, type Finding, notTried, ok, warn } from './finding.ts';
 
 const withinMs = 10_000;
 /** Words come 400 ms apart. */
@@ -36,7 +36,7 @@ export const publicAddress =
   (openProbe: (() => Promise<string>) | undefined, url: string): Examination =>
   async (subject) => {
     if (openProbe === undefined) {
-      return ok(subject, 'not tried, because svc is not running');
+      return notTried(subject, 'svc is not running');
     }
     const path = `${url}/api/v1/doctor/probes/${await openProbe()}`;
     const streamed = await answerOf(`${path}/stream`).catch((error: unknown) => messageOf(error));

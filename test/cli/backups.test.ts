@@ -19,6 +19,7 @@ test('data is backed up while svc serves, proven, lost and brought back', async 
     const { code, stdout, stderr } = await svc(['backup', 'create', '--data', data]);
     assert.equal(code, 0, stderr);
     assert.match(stdout, /data\/backups\/20\d\d-.*Z \([\d.]+ [KM]iB\)\n {2}database /);
+    assert.match(stdout, /\n\nNext: keep a copy of the secret key .* --with-key; without the key no secret in it can be opened\.\n$/);
     assert.match(stderr, /^Backing up .*: done/m);
     const made = await svc(['backup', 'create', join(folder, 'kept', 'today'), '--with-key', '--data', data, '--json']);
     assert.equal(made.code, 0);

@@ -103,6 +103,17 @@ test('the operator of the machine makes the first administrator, who signs in an
     assert.match((await call(['plugin', 'list'])).stdout, /^session +\S+ +active/m);
   });
 
+  await t.test('a data folder of the environment that is of another svc than the profile is refused', async (part) => {
+    const other = await serving(part, join(scratch(part), 'data'));
+    const refused = await call(['user', 'list'], { env: { SVC_DATA_DIR: other.dataDir } });
+    assert.equal(refused.code, 2);
+    assert.match(
+      refused.stderr,
+      /^svc: SVC_DATA_DIR names the svc at \S+, and "svc login" that at \S+: add --data \S+ or --profile default, whichever is meant\n$/,
+    );
+    assert.equal((await call(['user', 'list'], { env: { SVC_DATA_DIR: here.dataDir } })).code, 0);
+  });
+
   await t.test('after its end the access token is replaced, by two commands at once too', async () => {
     const before = profiles()['default']!;
     expire();

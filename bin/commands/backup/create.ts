@@ -10,6 +10,9 @@ import { usageFailure } from '../../cli/failure.ts';
 import { withProgress } from '../../cli/progress.ts';
 import { sizeOf } from '../../cli/size.ts';
 
+const keyApart =
+  'Next: keep a copy of the secret key in another place than this backup, or make the backup with --with-key; without the key no secret in it can be opened.';
+
 export const command: Command = {
   operands: ['[dir]'],
   options: {
@@ -40,7 +43,10 @@ export const command: Command = {
     removed.forEach((old) => rmSync(old, { recursive: true }));
     const bytes = manifest.files.reduce((sum, file) => sum + file.bytes, 0);
     const parts = partsOf(manifest);
-    return { data: { dir, ...manifest, parts, removed }, text: () => `${dir} (${sizeOf(bytes)})\n${partsText(manifest)}` };
+    return {
+      data: { dir, ...manifest, parts, removed },
+      text: () => [`${dir} (${sizeOf(bytes)})`, partsText(manifest), ...(withKey ? [] : ['', keyApart])].join('\n'),
+    };
   },
 };
 
