@@ -5,7 +5,7 @@ export interface Misfit {
   readonly params: Readonly<Record<string, unknown>>;
   readonly message?: string | undefined;
   /** The part of the schema that says so. */
-  readonly parentSchema?: { readonly examples?: readonly unknown[] };
+  readonly parentSchema?: { readonly examples?: readonly string[] };
 }
 
 /** Empty when the value fits. */
