@@ -193,6 +193,9 @@ describe('search', () => {
 
     const third = await knowledgeHouse(t, { dataDir });
     await third.add('new.md', 'quagga');
+    for (const deadline = Date.now() + 30_000; (await third.paths('quagga')).length === 0; await pause(20)) {
+      assert.ok(Date.now() < deadline, 'a new document is found');
+    }
     assert.deepEqual(await third.paths('quagga'), ['new.md']);
     assert.equal(serving(), made, 'what was asked for once is made once');
   });
