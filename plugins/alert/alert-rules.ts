@@ -16,7 +16,7 @@ import hosts from './rules/hosts.json' with { type: 'json' };
 import network from './rules/network.json' with { type: 'json' };
 import pipelines from './rules/pipelines.json' with { type: 'json' };
 import system from './rules/system.json' with { type: 'json' };
-import { Channels, Logs, Metrics } from './services.ts';
+import { Channels, KnowledgeRead, Logs, Metrics } from './services.ts';
 import { ruleSkills } from './skills.ts';
 import { RuleTexts } from './template.ts';
 import { ruleTestRoutes } from './unit-test/rule-test-routes.ts';
@@ -42,7 +42,12 @@ export class AlertRules {
   constructor(ctx: PluginContext, { delayOf, recordings }: AlertRulesParts) {
     const { clock, log, settings, services } = ctx;
     const tables = ctx.db<RuleTables>();
-    const dependencies = { metrics: services.maybe(Metrics), logs: services.maybe(Logs), channels: services.maybe(Channels) };
+    const dependencies = {
+      metrics: services.maybe(Metrics),
+      logs: services.maybe(Logs),
+      channels: services.maybe(Channels),
+      knowledge: services.maybe(KnowledgeRead),
+    };
     const book = new RuleMemory((cause) => log.error({ event: 'alert.rule_not_applied', cause }, 'could not apply a changed rule to the evaluator'));
     const rules = new Rules({ tables, book, dependencies, clock, changed: (id) => ctx.events.emit(RuleChanged, { id }) });
     const intervalMs = (): number => durationOf(settings.get<string>('alert.eval_interval'), 'alert.eval_interval');

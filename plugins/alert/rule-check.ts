@@ -1,5 +1,6 @@
-import { type Handle, isSvcError, messageOf, SvcError } from 'svc/sdk';
+import { type Handle, isSvcError, messageOf, type Principal, SvcError } from 'svc/sdk';
 
+import type { KnowledgeRead } from '../knowledge/contract.ts';
 import type { LogQueries } from '../logs/contract.ts';
 import type { MetricsQueries } from '../metricsdb/contract.ts';
 import type { NoticeDispatcher } from '../notify/contract.ts';
@@ -7,6 +8,7 @@ import { wrongField } from './condition-fields.ts';
 import type { Condition, QueryText } from './kinds/kind.ts';
 import { kinds } from './kinds/kinds.ts';
 import { planOf, usualIntervalMs } from './rule-plan.ts';
+import { playbookOf, stepsOf } from './playbook.ts';
 import type { RuleBody } from './rule-tables.ts';
 
 /** Services that know whether what a rule names exists. */
@@ -14,6 +16,7 @@ export interface RuleDependencies {
   readonly metrics: Handle<MetricsQueries>;
   readonly logs: Handle<LogQueries>;
   readonly channels: Handle<NoticeDispatcher>;
+  readonly knowledge: Handle<KnowledgeRead>;
 }
 
 /** Asks the engines about every expression and the notifier about every channel; throws invalid_argument for what does not hold. */
@@ -77,5 +80,20 @@ async function assertChannels(ids: readonly number[], channels: Handle<NoticeDis
   const unknown = await channels.get().unknown(ids);
   if (unknown.length > 0) {
     throw wrongField('/notify_channel_ids', `there ${unknown.length === 1 ? 'is no channel' : 'are no channels'} ${unknown.join(', ')}`);
+  }
+}
+
+/** A runbook that opens nowhere is of no use at night: a playbook must be one that its author may read, where the room that keeps them runs. */
+export async function assertRunbook(
+  { runbook_url: url }: Pick<RuleBody, 'runbook_url'>,
+  by: Principal,
+  { knowledge }: Pick<RuleDependencies, 'knowledge'>,
+): Promise<void> {
+  const playbook = playbookOf(url);
+  if (playbook === undefined || stepsOf(url).length > 0 || !knowledge.available) {
+    return;
+  }
+  if ((await knowledge.get().read(url, by)) === undefined) {
+    throw wrongField('/runbook_url', `there is no playbook ${playbook}; write that document first, or name one that svc knowledge list shows`);
   }
 }

@@ -2,7 +2,7 @@ import { type Call, type Clock, type Page, type PageRequest, type Principal, Svc
 
 import type { Rule } from './rule.ts';
 import type { RuleMemory } from './rule-book.ts';
-import { assertWorks, type RuleDependencies } from './rule-check.ts';
+import { assertRunbook, assertWorks, type RuleDependencies } from './rule-check.ts';
 import { bodyOf, type Draft } from './rule-draft.ts';
 import { type RuleFilter, RuleStore } from './rule-store.ts';
 import { type RuleBody, type RuleDb, rowOf, type RuleTables } from './rule-tables.ts';
@@ -40,6 +40,7 @@ export class Rules {
     const { tables, dependencies } = this.#parts;
     const body = bodyOf(draft);
     await assertWorks(body, dependencies);
+    await assertRunbook(body, call.principal, dependencies);
     const rule = await tables.write(async (tx) => {
       const after = await this.#insert(tx, body, call);
       call.note({ resourceId: after.id, after });
@@ -51,9 +52,14 @@ export class Rules {
 
   async replace(call: ChangeCall, id: number, draft: Draft): Promise<Rule> {
     const { tables, dependencies, clock } = this.#parts;
-    assertSameKey(await existing(id, tables.read), draft);
+    const stored = await existing(id, tables.read);
+    assertSameKey(stored, draft);
     const body = bodyOf(draft);
     await assertWorks(body, dependencies);
+    // A playbook that was deleted meanwhile keeps nobody from changing the rest.
+    if (body.runbook_url !== stored.runbook_url) {
+      await assertRunbook(body, call.principal, dependencies);
+    }
     const rule = await tables.write(async (tx) => {
       const before = await existing(id, tx);
       call.requireMatch(before);

@@ -1,5 +1,6 @@
 import { defineService } from 'svc/sdk';
 
+import type { KnowledgeRead as KnowledgeReadContract } from '../knowledge/contract.ts';
 import type { LogQueries } from '../logs/contract.ts';
 import type { AlertingRules as AlertingRulesContract, MetricsIngest as MetricsIngestContract, MetricsQueries } from '../metricsdb/contract.ts';
 import type { NoticeDispatcher } from '../notify/contract.ts';
@@ -10,3 +11,4 @@ export const MetricsIngest = defineService<Pick<MetricsIngestContract, 'write'>>
 export const AlertingRules = defineService<AlertingRulesContract>('alert.rules');
 export const Logs = defineService<LogQueries>('logs.queries');
 export const Channels = defineService<NoticeDispatcher>('notify.dispatcher');
+export const KnowledgeRead = defineService<KnowledgeReadContract>('knowledge.read');

@@ -4,8 +4,8 @@ import type { MetricsQueries } from '../../metricsdb/contract.ts';
 import type { Background, NoticeIncident, NoticeInstances } from '../../notify/contract.ts';
 import { type Instance, isBurning } from '../evaluator/instance.ts';
 import { type Mutable, mutableOf } from '../gates/review.ts';
+import { stepsOf } from '../playbook.ts';
 import type { Plan, Rule, RuleBook } from '../rule.ts';
-import runbooks from '../rules/runbooks.json' with { type: 'json' };
 import type { Incident } from './incident.ts';
 import type { InstanceReader } from './instance-reader.ts';
 import { unitOf } from '../unit.ts';
@@ -70,7 +70,7 @@ export class Backgrounds {
       ...(hour.length > 1 && { hour }),
       ...(week.length > 1 && { week: spreadOf(week.map(([, value]) => value)) }),
       ...(diagnosis !== undefined && { diagnosis }),
-      steps: stepsOf(incident),
+      steps: stepsOf(incident.runbook_url),
       beside: this.#beside(incident),
     };
   }
@@ -132,9 +132,3 @@ const spreadOf = (values: readonly number[]): NonNullable<Background['week']> =>
   lowest: values.reduce((least, value) => Math.min(least, value)),
   highest: values.reduce((most, value) => Math.max(most, value)),
 });
-
-const scheme = 'playbook://';
-
-/** Of a runbook that comes with the product; another one is a link. */
-const stepsOf = ({ runbook_url: url }: Incident): readonly string[] =>
-  url.startsWith(scheme) ? ((runbooks as Readonly<Record<string, readonly string[]>>)[url.slice(scheme.length)] ?? []) : [];

@@ -141,3 +141,20 @@ test('a store that is away is said to be, and nothing is stored unchecked', asyn
   const { status, body } = await call('POST', 'alert-rules', draft());
   assert.deepEqual([status, body.error], [503, 'unavailable']);
 });
+
+test('a runbook that is a playbook is one that exists; one that is deleted later keeps nobody from changing the rule', async (t) => {
+  const { call } = await rulesHouse(t, { plugins: ['metricsdb', 'logs', 'knowledge'] });
+  const none = await call('POST', 'alert-rules', draft({ runbook_url: 'playbook://no/such.md' }));
+  assert.deepEqual([none.status, none.body.error], [400, 'invalid_argument'], JSON.stringify(none.body));
+  assert.match(none.body.message, /runbook_url.*there is no playbook no\/such\.md; write that document first, or name one that svc knowledge list shows/);
+  const written = await call('POST', 'knowledge/docs', { path: 'ours/cpu.md', content: '# CPU\n\nLook at it.' });
+  assert.equal(written.status, 201, JSON.stringify(written.body));
+  const own = await call('POST', 'alert-rules', draft({ runbook_url: 'playbook://ours/cpu.md' }));
+  assert.equal(own.status, 201, JSON.stringify(own.body));
+  assert.equal((await call('DELETE', `knowledge/docs/${written.body.id}`)).status, 204);
+  const path = `alert-rules/${own.body.id}`;
+  assert.equal((await call('PUT', path, draft({ runbook_url: 'playbook://ours/cpu.md', name: 'Still ours' }))).status, 200);
+  assert.equal((await call('PUT', path, draft({ runbook_url: 'playbook://ours/gone.md' }))).status, 400);
+  // Those that come with the product need no vault that is filled already.
+  assert.equal((await call('PUT', path, draft({ runbook_url: 'playbook://hosts/clock.md' }))).status, 200);
+});
