@@ -8,7 +8,7 @@ import type { Outcome, Row } from '../exercise.ts';
 import { findPeer } from '../peers.ts';
 import { startWholeHouse, type WholeHouse } from '../whole-house.ts';
 import { drawLive } from './console-chart.ts';
-import { pushFigures, raise, writeDevices } from './console-fleet.ts';
+import { letIn, pushFigures, raise, writeDevices } from './console-fleet.ts';
 import { useConsole } from './console-hands.ts';
 
 const pages = ['/', '/ui/incidents', '/ui/devices', '/ui/explore', '/ui/logs'];
@@ -80,6 +80,7 @@ async function oneFleet(browser: Browser, devices: number, incidents: number) {
     await house.end();
     writeDevices(dataDir, devices);
     house = await startWholeHouse({ dataDir });
+    await letIn(house, devices * 4);
     await pushFigures(house, devices, incidents);
     await raise(house, incidents);
     return await measured(browser, house, devices);
