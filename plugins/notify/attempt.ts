@@ -32,8 +32,8 @@ export interface AttemptParts {
   readonly timeoutMs?: number;
 }
 
-/** A receiver that is slow has it all the same, and would be told again. */
-const postMs = 30_000;
+/** A receiver that is slow has it all the same, and is told again: longer is waited for one that may have been. Two such waits fit into a lease. */
+const [postMs, postAgainMs] = [30_000, 40_000];
 const usualMs = 10_000;
 /** A kind of channel that delivers by itself is given so many times what it was told: one that never ends must not hold others up. */
 const patience = 2.5;
@@ -58,8 +58,9 @@ export async function attempt(parts: AttemptParts, row: Delivery, channel: Chann
       const delivering = type.deliver(message, address, { now: parts.now(), timeoutMs });
       return resultOf(await withDeadline(delivering, timeoutMs * patience, () => Promise.reject(new ChannelLate(timeoutMs * patience))), address);
     }
-    const rich = await post(parts, type, message, address, false);
-    const verdict = rich.result === 'plain' ? await post(parts, type, message, address, true) : rich;
+    const patient = { ...parts, timeoutMs: parts.timeoutMs ?? (row.unclear === 1 ? postAgainMs : postMs) };
+    const rich = await post(patient, type, message, address, false);
+    const verdict = rich.result === 'plain' ? await post(patient, type, message, address, true) : rich;
     const enclose = verdict.result === 'sent' ? enclosing(parts, type, { message, address, stopped }) : undefined;
     return { ...resultOf(verdict, address), ...(enclose && { enclose }) };
   } catch (error) {
