@@ -1,4 +1,4 @@
-import { useMemo } from 'preact/hooks';
+import { useRef } from 'preact/hooks';
 
 import { type Data, useData } from '../../frame/data.ts';
 import { figure } from '../../frame/format.ts';
@@ -33,28 +33,28 @@ interface Busy {
   readonly load: number | undefined;
 }
 
-const busyQuery = (metric: string): string =>
-  `max by (device_id, instance) (${metric}) and on (device_id) topk(8, max by (device_id) (node_cpu_usage_percent))`;
+const others = 'node_memory_used_percent|node_filesystem_used_percent|node_load1';
 
-/** The eight with the most to do, by what the canonical metrics of every agent say. */
+const useAnswer = (query: string | undefined): Data<Vector> => useData(query && '//prometheus/api/v1/query', { every: 10_000, query: { query } });
+
+/** The eight with the most to do, by what the canonical metrics of every agent say; the rest is asked of these eight, since a fleet is large. */
 function useBusiest(): { readonly rows: readonly Busy[] | undefined; readonly asked: Data<Vector> } {
-  const options = { every: 10_000 };
-  const cpu = useData<Vector>('//prometheus/api/v1/query', { ...options, query: { query: 'topk(8, max by (device_id, instance) (node_cpu_usage_percent))' } });
-  const memory = useData<Vector>('//prometheus/api/v1/query', { ...options, query: { query: busyQuery('node_memory_used_percent') } });
-  const disk = useData<Vector>('//prometheus/api/v1/query', { ...options, query: { query: busyQuery('node_filesystem_used_percent') } });
-  const load = useData<Vector>('//prometheus/api/v1/query', { ...options, query: { query: busyQuery('node_load1') } });
-  const rows = useMemo(() => {
-    const of = (answer: Vector | undefined): Map<string, number> =>
-      new Map(answer?.data.result.map(({ metric, value }) => [metric['device_id'] ?? '', Number(value[1])] as const));
-    const [memories, disks, loads] = [of(memory.value), of(disk.value), of(load.value)];
-    return cpu.value?.data.result
-      .map(({ metric, value }) => {
-        const id = metric['device_id'] ?? '';
-        return { id, name: metric['instance'] ?? id, cpu: Number(value[1]), memory: memories.get(id), disk: disks.get(id), load: loads.get(id) };
-      })
-      .toSorted((a, b) => b.cpu - a.cpu);
-  }, [cpu.value, memory.value, disk.value, load.value]);
-  return { rows, asked: cpu };
+  const asked = useAnswer('topk(8, max by (device_id, instance) (node_cpu_usage_percent))');
+  const ids = asked.value?.data.result.map(({ metric }) => metric['device_id']).join('|');
+  const { value } = useAnswer(ids && `max by (__name__, device_id) ({__name__=~"${others}",device_id=~"${ids}"})`);
+  // Until the others answer for those that have come.
+  const last = useRef(value);
+  last.current = value ?? last.current;
+  const rows = asked.value?.data.result
+    .map(({ metric: { device_id: id = '', instance: name = id }, value: [, cpu] }) => {
+      const [memory, disk, load] = others.split('|').map((other) => {
+        const its = last.current?.data.result.find(({ metric }) => metric['__name__'] === other && metric['device_id'] === id);
+        return its && +its.value[1];
+      });
+      return { id, name, cpu: +cpu, memory, disk, load };
+    })
+    .toSorted((a, b) => b.cpu - a.cpu);
+  return { rows, asked };
 }
 
 /** The devices with the most to do. */
