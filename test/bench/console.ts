@@ -15,6 +15,9 @@ const pages = ['/', '/ui/incidents', '/ui/devices', '/ui/explore', '/ui/logs'];
 const password = 'correct horse';
 const email = 'ada@example.org';
 
+/** A page of a fleet that is ten times too large is measured, too. */
+const longestMs = 180_000;
+
 /** What the page promises. */
 const goals = { firstPageKib: 60, paintMs: 100 };
 
@@ -22,7 +25,7 @@ interface Visit extends Row {
   readonly devices: number;
   readonly page: string;
   readonly visit: 'first' | 'again';
-  /** Of the document, scripts and styles alone, as they came over the wire. */
+  /** Of the document, scripts and styles alone, packed as they came, without the heads of answers. */
   readonly code_kib: number;
   readonly kib: number;
   readonly requests: number;
@@ -119,14 +122,15 @@ async function open(page: Page, url: string): Promise<Pick<Visit, 'code_kib' | '
   const began = performance.now();
   await page.goto(url);
   await page.locator('main h1').first().waitFor();
-  await page.locator('.skeleton').first().waitFor({ state: 'detached' });
+  await page.locator('.skeleton').first().waitFor({ state: 'detached', timeout: longestMs });
   const usefulMs = performance.now() - began;
   const [code, bytes, requests, painted] = await page.evaluate<[number, number, number, number]>(
     `(() => {
       const all = [...performance.getEntriesByType('navigation'), ...performance.getEntriesByType('resource')];
       const sum = (entries) => entries.reduce((total, { transferSize = 0 }) => total + transferSize, 0);
+      const packed = (entries) => entries.reduce((total, { transferSize, encodedBodySize }) => total + (transferSize > 0 ? encodedBodySize : 0), 0);
       const code = all.filter(({ name }) => !new URL(name).pathname.startsWith('/api/') && !/^[/](?:prometheus|loki|tempo|readyz)/.test(new URL(name).pathname));
-      return [sum(code), sum(all), all.length, performance.getEntriesByName('first-contentful-paint')[0]?.startTime ?? 0];
+      return [packed(code), sum(all), all.length, performance.getEntriesByName('first-contentful-paint')[0]?.startTime ?? 0];
     })()`,
   );
   const kib = (size: number): number => Math.round(size / 102.4) / 10;

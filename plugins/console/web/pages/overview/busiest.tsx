@@ -35,7 +35,7 @@ interface Busy {
 
 const others = 'node_memory_used_percent|node_filesystem_used_percent|node_load1';
 
-const useAnswer = (query: string | undefined): Data<Vector> => useData(query && '//prometheus/api/v1/query', { every: 10_000, query: { query } });
+const useAnswer = (query: string | undefined): Data<Vector> => useData(query ? '//prometheus/api/v1/query' : undefined, { every: 10_000, query: { query } });
 
 /** The eight with the most to do, by what the canonical metrics of every agent say; the rest is asked of these eight, since a fleet is large. */
 function useBusiest(): { readonly rows: readonly Busy[] | undefined; readonly asked: Data<Vector> } {
