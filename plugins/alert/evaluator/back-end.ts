@@ -118,7 +118,7 @@ export class BackEnd {
 
   async #alone(query: string, time: number, leftMs: number): Promise<InstantAnswer | Error> {
     if (leftMs <= 0) {
-      return new SvcError('unavailable', 'the query did not start in time: slower queries were before it');
+      return new SvcError('unavailable', 'the query did not start in time: slower queries were before it, or svc itself is too busy');
     }
     try {
       const found = await this.#parts.within(leftMs, 'the query did not finish', (signal) => this.#parts.ask([query], time, { timeoutMs: leftMs, signal }));
