@@ -10,13 +10,13 @@ import { ruleKey, type World } from './alert-truth-world.ts';
 
 /** The whole product, whose wall clock is in the hand of the drill; its monotonic clock is real. */
 export class FakedHouse {
-  readonly #world: World;
+  readonly #world: Pick<World, 'house'>;
   readonly #folder = mkdtempSync(join(tmpdir(), 'svc-alert-truth-'));
   readonly #environment: Readonly<Record<string, string>>;
   #offsetSeconds = 0;
   house!: WholeHouse;
 
-  constructor(t: Ends, world: World, faketime: string, environment: Readonly<Record<string, string>> = {}) {
+  constructor(t: Ends, world: Pick<World, 'house'>, faketime: string, environment: Readonly<Record<string, string>> = {}) {
     this.#world = world;
     const control = join(this.#folder, 'clock');
     this.#environment = {
@@ -96,20 +96,35 @@ export class FakedHouse {
     return false;
   }
 
-  async post<T>(path: string, body: object): Promise<T> {
-    const answer = await this.house.fetch(path, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) });
-    if (!answer.ok) {
-      throw new Error(`${path} answered ${answer.status}: ${await answer.text()}`);
-    }
-    return (await answer.json()) as T;
+  /** How far its clock is from ours. */
+  get offsetSeconds(): number {
+    return this.#offsetSeconds;
   }
 
-  async get<T>(path: string): Promise<T> {
-    const answer = await this.house.fetch(path);
+  post<T>(path: string, body: object): Promise<T> {
+    return this.#ask(path, 'POST', body);
+  }
+
+  put<T>(path: string, body: object): Promise<T> {
+    return this.#ask(path, 'PUT', body);
+  }
+
+  get<T>(path: string): Promise<T> {
+    return this.#ask(path, 'GET');
+  }
+
+  async remove(path: string): Promise<void> {
+    await this.#ask(path, 'DELETE');
+  }
+
+  async #ask<T>(path: string, method: string, body?: object): Promise<T> {
+    const sent = body && { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) };
+    const answer = await this.house.fetch(path, { method, ...sent });
+    const text = await answer.text();
     if (!answer.ok) {
-      throw new Error(`${path} answered ${answer.status}: ${await answer.text()}`);
+      throw new Error(`${method} ${path} answered ${answer.status}: ${text}`);
     }
-    return (await answer.json()) as T;
+    return (text === '' ? undefined : JSON.parse(text)) as T;
   }
 
   #set(seconds: number): void {
