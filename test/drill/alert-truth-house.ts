@@ -81,12 +81,13 @@ export class FakedHouse {
 
   /** Whether cycles of the evaluator go on, none of whose rules fails. */
   async isEvaluating(when: string): Promise<boolean> {
-    const cycle = async () => (await this.get<{ last_cycle: { started_at: string; rules_failed: number } | null }>('/api/v1/alerts/runtime-info')).last_cycle;
+    const info = () =>
+      this.get<{ last_cycle: { started_at: string; rules_failed: number } | null; failing: readonly unknown[] }>('/api/v1/alerts/runtime-info');
     const seen = new Set<string>();
     for (const deadline = performance.now() + 30_000; performance.now() < deadline; await pause(250)) {
-      const last = await cycle();
+      const { last_cycle: last, failing } = await info();
       if (last !== null && last.rules_failed > 0) {
-        throw new Error(`${when}: ${last.rules_failed} rules failed at ${last.started_at}`);
+        throw new Error(`${when}: ${last.rules_failed} rules failed at ${last.started_at}, such as ${JSON.stringify(failing[0])}`);
       }
       seen.add(last?.started_at ?? '');
       if (seen.size > 3) {
