@@ -124,12 +124,12 @@ function look(house: WholeHouse, dataDir: string, ledger: Ledger): Figures {
   };
 }
 
-/** Without blocks of the stores, of which each keeps so many open and no more. */
+/** Without blocks of the stores, of which each keeps so many open and no more; with those that are deleted and yet open. */
 function openFiles(pid: number): number {
   const folder = `/proc/${pid}/fd`;
   return readdirSync(folder).filter((name) => {
     try {
-      return !/[/]blocks[/]/.test(readlinkSync(join(folder, name)));
+      return !/[/]blocks[/][^ ]*$/.test(readlinkSync(join(folder, name)));
     } catch {
       // Closed since it was listed.
       return false;

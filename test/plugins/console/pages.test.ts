@@ -242,3 +242,27 @@ test('what an investigation says to do next opens as the query that it was, in i
   await view.context.close();
   return undefined;
 });
+
+test('the id of a device that a store makes up is no part of what is asked about the busiest', { timeout: 120_000 }, async (t) => {
+  if (!browser) {
+    return t.skip('chromium is not installed');
+  }
+  const view = await signedIn();
+  const asked: string[] = [];
+  const vector = (...result: readonly object[]) => ({ status: 'success', data: { resultType: 'vector', result } });
+  const one = (metric: object, value: string): object => ({ metric, value: [1, value] });
+  await view.page.route('**/prometheus/api/v1/query?*', async (route) => {
+    const query = new URL(route.request().url()).searchParams.get('query') ?? '';
+    const isOfAll = query.startsWith('topk(');
+    if (!isOfAll) {
+      asked.push(query);
+    }
+    const ofAll = vector(one({ device_id: '7"} or vector(1) #', instance: 'made-up' }, '99'), one({ device_id: '7', instance: 'host-7' }, '98'));
+    await route.fulfill({ json: isOfAll ? ofAll : vector(one({ __name__: 'node_memory_used_percent', device_id: '7' }, '41')) });
+  });
+  await view.page.goto(`${house.url}/`);
+  await view.page.getByRole('row', { name: /host-7.*98.*41/s }).waitFor();
+  assert.match(asked[0]!, /device_id=~"NaN[|]7"/);
+  await view.context.close();
+  return undefined;
+});

@@ -40,7 +40,8 @@ const useAnswer = (query: string | undefined): Data<Vector> => useData(query ? '
 /** The eight with the most to do, by what the canonical metrics of every agent say; the rest is asked of these eight, since a fleet is large. */
 function useBusiest(): { readonly rows: readonly Busy[] | undefined; readonly asked: Data<Vector> } {
   const asked = useAnswer('topk(8, max by (device_id, instance) (node_cpu_usage_percent))');
-  const ids = asked.value?.data.result.map(({ metric }) => metric['device_id']).join('|');
+  // As numbers: a label comes from outside, and must not become a part of the expression.
+  const ids = asked.value?.data.result.map(({ metric }) => +metric['device_id']!).join('|');
   const { value } = useAnswer(ids && `max by (__name__, device_id) ({__name__=~"${others}",device_id=~"${ids}"})`);
   // Until the others answer for those that have come.
   const last = useRef(value);
@@ -53,7 +54,7 @@ function useBusiest(): { readonly rows: readonly Busy[] | undefined; readonly as
       });
       return { id, name, cpu: +cpu, memory, disk, load };
     })
-    .toSorted((a, b) => b.cpu - a.cpu);
+    .sort((a, b) => b.cpu - a.cpu);
   return { rows, asked };
 }
 
