@@ -2,6 +2,7 @@ import { byteRoute, type Call, route, type RouteDeclaration, SvcError } from 'sv
 import { Type } from 'typebox';
 
 import type { Assets } from './assets.ts';
+import { drawIcon } from './icon.ts';
 import type { Languages } from './languages.ts';
 
 /** Nothing inline, nothing from elsewhere, never in a frame; text of others can become neither script nor style. */
@@ -28,6 +29,8 @@ const addresses = [
   { path: '/ui/{page}/{item}', root: '../../' },
   { path: '/ui/{page}/{item}/{part}', root: '../../../' },
 ];
+
+const icon = drawIcon();
 
 /** What stands behind the question mark is read in the browser, too. */
 const ForThePage = Type.Object({}, { additionalProperties: true });
@@ -62,6 +65,17 @@ export const pageRoutes = (assets: Assets, start: () => Start, languages: Langua
     produces: 'application/octet-stream',
     errors: ['not_found'],
     handle: (call) => sent(call, assets),
+  }),
+  byteRoute({
+    method: 'GET',
+    path: '/favicon.ico',
+    access: 'public',
+    summary: 'The icon that browsers ask for by themselves',
+    produces: 'image/x-icon',
+    handle(call) {
+      call.setHeader('cache-control', 'public, max-age=86400');
+      return icon;
+    },
   }),
   route({
     method: 'GET',
@@ -117,6 +131,6 @@ const documentOf = ({ page: { entry, style } }: Assets, root: string): string =>
 <link rel="icon" href="data:,">
 ${style === undefined ? '' : `<link rel="stylesheet" href="${root}ui/assets/${style}">\n`}<script type="module" src="${root}ui/assets/${entry}"></script>
 </head>
-<body><div id="page"></div><noscript>The console needs JavaScript; without it there is the command line: svc help</noscript></body>
+<body><div id="page"></div><noscript>The console needs JavaScript; without it: svc help</noscript></body>
 </html>
 `;

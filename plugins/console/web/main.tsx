@@ -11,6 +11,7 @@ import './styles/dashboards.css';
 import { render } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 
+import { below } from './frame/base.ts';
 import { forgetAnswers } from './frame/data.ts';
 import { followKeys } from './frame/keyboard.ts';
 import { speak } from './frame/language.ts';
@@ -40,6 +41,8 @@ function Root() {
   return now.state === 'out' && Welcome ? <Welcome why={now.why} /> : null;
 }
 
+// Not in the document: a browser looks anew for what is named from there whenever the address changes.
+document.querySelector('link')!.href = below('/favicon.ico');
 showEverything();
 followTheme();
 followLinks();

@@ -71,6 +71,18 @@ test('the page may run nothing but its own files, and is framed by nobody', asyn
   assert.doesNotMatch(await answer.text(), /<script(?![^>]*src=)|<style|style=| on\w+=/);
 });
 
+test('the icon that browsers ask for is a picture; without the console there is none', async (t) => {
+  const house = await startTestHost(t, { plugins: ['console'] });
+  const answer = await house.fetch('/favicon.ico');
+  assert.deepEqual([answer.status, answer.headers.get('content-type')], [200, 'image/x-icon']);
+  assert.equal(answer.headers.get('cache-control'), 'public, max-age=86400');
+  const bytes = Buffer.from(await answer.arrayBuffer());
+  const [kind, pictures, length, from] = [bytes.readUInt16LE(2), bytes.readUInt16LE(4), bytes.readUInt32LE(14), bytes.readUInt32LE(18)];
+  assert.deepEqual([kind, pictures, from + length], [1, 1, bytes.length]);
+  const bare = await startTestHost(t, { plugins: [] });
+  assert.equal((await bare.fetch('/favicon.ico')).status, 404);
+});
+
 test('while the console is down its root says so, and unknown paths stay unknown', async (t) => {
   const house = await startTestHost(t, { plugins: ['console'] });
   await house.host.disable('console');

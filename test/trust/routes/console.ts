@@ -7,6 +7,7 @@ export const area: Area = {
     GET  /ui/{page}/{item}             public
     GET  /ui/{page}/{item}/{part}      public
     GET  /ui/assets/{file}             public
+    GET  /favicon.ico                  public
     GET  /api/v1/console/start         public
     GET  /api/v1/console/languages/{tag}  public
     GET  /api/v1/console/extras        any  none
