@@ -207,10 +207,12 @@ describe('finding a route', () => {
     assert.deepEqual([body.error, headers.get('x-svc-reason')], ['not_found', 'http.route_unknown']);
   });
 
-  test('a wrong method is not_found, names the methods and carries Allow', async () => {
-    const { status, body, headers } = await house.call('DELETE', '/api/v1/things');
-    assert.deepEqual([status, body.error, headers.get('allow')], [404, 'not_found', 'GET, POST, HEAD, OPTIONS']);
-    assert.match(body.message, /GET, POST/);
+  test('a wrong method is 405, names the methods and carries Allow, signed in or not', async () => {
+    for (const token of [undefined, '']) {
+      const { status, body, headers } = await house.call('DELETE', '/api/v1/things', token === undefined ? {} : { token });
+      assert.deepEqual([status, body.error, headers.get('allow')], [405, 'not_found', 'GET, POST, HEAD, OPTIONS']);
+      assert.match(body.message, /GET, POST/);
+    }
   });
 
   test('HEAD is answered like GET without a body, and OPTIONS names the methods', async () => {

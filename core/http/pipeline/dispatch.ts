@@ -104,8 +104,7 @@ function match(exchange: Exchange, table: RouteTable): Served | undefined {
   if (req.method !== 'OPTIONS') {
     throw new SvcError('not_found', `this route does not answer ${req.method}; it answers ${allowed.join(', ')}`, {
       reason: 'http.method_unknown',
-      // Clients of other protocols expect the plain status of HTTP.
-      ...(exchange.wording && { status: 405 }),
+      status: 405,
     });
   }
   exchange.status = 204;

@@ -148,12 +148,11 @@ describe('what is refused', () => {
 
   test('another method is 405 with the one that is meant', async (t) => {
     const { url } = await ingestHouse(t);
-    for (const path of ['/api/v1/write', '/prometheus/api/v1/write', '/v1/traces', '/v1/metrics', '/v1/logs', '/loki/api/v1/push']) {
+    for (const path of ['/api/v1/write', '/prometheus/api/v1/write', '/v1/traces', '/v1/metrics', '/v1/logs', '/loki/api/v1/push', '/api/v1/auth/login']) {
       const answer = await fetch(url + path, { headers: { authorization: seven } });
       assert.deepEqual([answer.status, answer.headers.get('allow')], [405, 'POST, OPTIONS'], path);
       await answer.arrayBuffer();
     }
-    assert.equal((await fetch(`${url}/api/v1/auth/login`)).status, 404, 'where the house speaks for itself it is what it was');
   });
 
   test('a body beyond 16 MiB is 413 and never reaches a store', async (t) => {
