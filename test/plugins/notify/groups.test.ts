@@ -202,6 +202,30 @@ test('the channel that stands in gets what cannot be sent, and its end', async (
   assert.equal((await office.channels.list({ limit: 10 })).items[0]!.fallback_channel_id, null, 'one that is gone stands in for none');
 });
 
+test('what is tried again is counted by notifications: those that one message tells each for itself, and none of another channel', async (t) => {
+  const office = await openOffice(t);
+  const platform = await startReceiver(t);
+  const draft = { channel_type: 'webhook', endpoint: platform.url };
+  const [together, other] = [await office.channel({ ...draft, group_by: [], group_wait: '10s' }), await office.channel(draft)];
+  const deliveries = new Deliveries({ ...office, ids: { uuid: () => crypto.randomUUID() }, hurried: (channel) => office.sender.hurried(channel) });
+  const listed = async (channel: number) => (await deliveries.list({ state: 'delayed', channel_id: channel }, { limit: 10 })).total;
+  for (const status of [403, 503]) {
+    platform.always({ status });
+    for (const incident of [status, status + 1, status + 2]) {
+      await office.dispatcher.accept(noticeOf(incident));
+    }
+    office.clock.advance(11_000);
+    await office.turn();
+    // What a platform refuses is late at once, what it is too busy for after some tries: it waits for the next one all the same.
+    assert.deepEqual([await listed(together.id), await listed(other.id)], status === 403 ? [3, 3] : [0, 0]);
+    assert.deepEqual([await deliveries.resendAll(together.id), await deliveries.resendAll(other.id)], [3, 3], String(status));
+    platform.always(undefined);
+    await office.drain();
+    assert.deepEqual([await deliveries.resendAll(together.id), await deliveries.resendAll(other.id)], [0, 0], String(status));
+  }
+  await assert.rejects(deliveries.resendAll(99), { code: 'not_found' });
+});
+
 test('what a channel could not be sent is listed and sent again when a person asks for it', async (t) => {
   const office = await openOffice(t);
   const platform = await startReceiver(t);
