@@ -212,6 +212,8 @@ export class AlertEngine {
       tick: async () => {
         await this.#parts.recording.tick();
         await this.#evaluator.tick();
+        // Rules that were due may have been taken by a tick of the interval.
+        await this.#evaluator.idle();
       },
     }));
   }

@@ -2,6 +2,7 @@ import { isSvcError, messageOf, SvcError } from 'svc/sdk';
 
 import { type Candidate, candidatesOf, type ImportReport, type ImportRequest } from './import-candidates.ts';
 import { readRuleFile } from './prometheus-file.ts';
+import { faultOf } from './recording/recording.ts';
 import type { NewRecording } from './recording/recording-store.ts';
 import type { Recordings } from './recording/recordings.ts';
 import { assertWorks, type RuleDependencies } from './rule-check.ts';
@@ -85,7 +86,7 @@ export class RuleImporter {
     const checked: { fit: NewRecording[]; invalid: LeftOut[]; taken: LeftOut[] } = { fit: [], invalid: [], taken: [] };
     for (const recording of recordings) {
       const { group, record, expr } = recording;
-      const fault = await this.#faultOf(expr);
+      const fault = await faultOf(expr, this.#parts.dependencies.metrics);
       if (fault !== undefined) {
         checked.invalid.push({ group, rule: record, reason: `expr: ${fault}` });
       } else if (known.has(group)) {
@@ -95,22 +96,6 @@ export class RuleImporter {
       }
     }
     return checked;
-  }
-
-  async #faultOf(expr: string): Promise<string | undefined> {
-    const { metrics } = this.#parts.dependencies;
-    if (!metrics.available) {
-      throw new SvcError('unavailable', 'the metrics store is not running, so the expression cannot be checked; try again when it is');
-    }
-    try {
-      const { type } = await metrics.get().check(expr);
-      return type === 'vector' || type === 'scalar' ? undefined : `answers a ${type}, and a recording rule needs an instant vector or a scalar`;
-    } catch (error) {
-      if (isSvcError(error) && error.code === 'invalid_argument') {
-        return messageOf(error);
-      }
-      throw error;
-    }
   }
 
   /** The labels that the expression groups by tell its incidents apart; where it groups by none, one incident holds all instances. */

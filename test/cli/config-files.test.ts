@@ -29,6 +29,8 @@ test('what is configured goes to files and comes back, also into another svc', {
     ...{ rule_key: 'mine_disk', name: 'Disk is slow', kind: 'metric_raw', source_type: 'svc_builtin', scope_type: 'host', join_mode: 'all' },
     ...{ severity: 'warning', conditions: [{ expr: 'up == 0' }], notify_channel_ids: [(await channelsThere()).find(({ name }) => name === 'on call')!.id] },
   });
+  const recordings = { group: 'jobs/per: minute', interval_seconds: 60, rules: [{ record: 'job:up:sum', expr: 'sum by (job) (up)', labels: { of: 'us' } }] };
+  assert.equal((await one.fetch('/api/v1/recording-rules/groups', { method: 'PUT', body: JSON.stringify(recordings) })).status, 200);
   assert.equal((await svc(['setting', 'set', 'log.level', 'warn', '--data', one.dataDir])).code, 0);
   const panel = { title: 'Load', type: 'timeseries', query: 'node_load1', position: { x: 0, y: 0, w: 12, h: 8 } };
   await post('/api/v1/monitor/panels', { dashboard_uid: 'ops', ...panel });
@@ -47,7 +49,7 @@ test('what is configured goes to files and comes back, also into another svc', {
   const files = join(folder, 'config');
   const exported = await ask(['export', files], one.dataDir);
   assert.equal(exported.code, 0, exported.stderr);
-  assert.deepEqual(readdirSync(files).sort(), ['channels', 'dashboards', 'packs', 'registries', 'roles', 'rules', 'settings', 'silences']);
+  assert.deepEqual(readdirSync(files).sort(), ['channels', 'dashboards', 'packs', 'recording-rules', 'registries', 'roles', 'rules', 'settings', 'silences']);
   assert.match(readFileSync(join(files, 'dashboards', 'manager.yaml'), 'utf8'), /^uid: manager\ntitle: null\nvariables: \[\]\npanels:\n {2}- title: Load\n/);
   assert.match(
     readFileSync(join(files, 'packs', 'nginx-doctor.yaml'), 'utf8'),
@@ -57,6 +59,12 @@ test('what is configured goes to files and comes back, also into another svc', {
   assert.match(channel, /endpoint:\n {2}from_env: APPLY_SECRET_CHANNELS_ON_CALL_ENDPOINT\nsecret:\n {2}from_env: APPLY_SECRET_CHANNELS_ON_CALL_SECRET\n/);
   assert.match(channel, /fallback_channel_id: second\n/);
   assert.ok(!channel.includes('s3cret') && !channel.includes('hooks.example.org'));
+  const recordingFile = join(files, 'recording-rules', 'jobs%2Fper%3A%20minute.yaml');
+  const recording = readFileSync(recordingFile, 'utf8');
+  assert.equal(
+    recording,
+    'group: "jobs/per: minute"\ninterval_seconds: 60\nlimit: 0\nenabled: true\nrules:\n  - record: job:up:sum\n    expr: sum by (job) (up)\n    labels:\n      of: us\n',
+  );
   const ruleFile = join(files, 'rules', 'mine_disk.yaml');
   const rule = readFileSync(ruleFile, 'utf8');
   assert.match(rule, /notify_channel_ids:\n {2}- on call\n/);
@@ -66,7 +74,11 @@ test('what is configured goes to files and comes back, also into another svc', {
     assert.deepEqual((await ask(['apply', files], one.dataDir)).json()['changes'], []);
     writeFileSync(ruleFile, rule.replace('severity: warning', 'severity: critical'));
     writeFileSync(join(files, 'roles', 'oncall.yaml'), 'name: oncall\ndescription: takes all incidents\n');
+    const [was, is] = [recordings.rules, [{ record: 'job:up:count', expr: 'count by (job) (up)' }, ...recordings.rules]];
+    const more = '  - record: job:up:count\n    expr: count by (job) (up)\n';
+    writeFileSync(recordingFile, recording.replace('limit: 0\n', '').replace('rules:\n', `rules:\n${more}`));
     const differs = [
+      { kind: 'recording-rules', key: recordings.group, change: 'update', differs: [{ field: 'rules', there: was, here: is }] },
       { kind: 'roles', key: 'oncall', change: 'update', differs: [{ field: 'description', there: 'takes incidents', here: 'takes all incidents' }] },
       { kind: 'rules', key: 'mine_disk', change: 'update', differs: [{ field: 'severity', there: 'warning', here: 'critical' }] },
     ];
@@ -114,7 +126,7 @@ test('what is configured goes to files and comes back, also into another svc', {
     const made = applied
       .json<{ changes: { kind: string; key: string; change: string }[] }>()
       .changes.map(({ kind, key, change }) => `${change} ${kind}/${key}`);
-    const plain = ['dashboards/manager', 'dashboards/ops', 'roles/oncall', 'settings/log.level', 'silences/backup window'];
+    const plain = ['dashboards/manager', 'dashboards/ops', 'recording-rules/jobs/per: minute', 'roles/oncall', 'settings/log.level', 'silences/backup window'];
     assert.deepEqual(
       made.filter((change) => !change.includes('silences/silence-')),
       [...plain, 'channels/on call', 'channels/second', 'packs/nginx-doctor', 'rules/mine_disk'].map(

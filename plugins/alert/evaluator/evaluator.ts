@@ -40,6 +40,7 @@ export interface EvaluatorParts {
 const longestMs = 10_000;
 /** For questions that an evaluation puts after its first. */
 const againMs = 2_000;
+
 /** Evaluates every rule in its slot, and brings what it finds to the ledger. */
 export class Evaluator {
   readonly #parts: EvaluatorParts;
@@ -87,10 +88,13 @@ export class Evaluator {
     return follow;
   }
 
+  /** Resolves when all that earlier ticks began is stored. */
+  readonly idle = (): Promise<unknown> => Promise.all(this.#running);
+
   /** Takes no more slots, and waits for what runs. */
   async stop(): Promise<void> {
     this.#stopped = true;
-    await Promise.all(this.#running);
+    await this.idle();
     await this.#findings.settled();
     await this.#parts.alerts.settled();
     await this.#heartbeat.saveReadings();
@@ -98,9 +102,7 @@ export class Evaluator {
 
   /** The usual interval, on which all plans depend, has changed. */
   replan(): void {
-    for (const { rule, lastOk } of [...this.#rules.values()]) {
-      this.#schedule(rule, lastOk);
-    }
+    [...this.#rules.values()].forEach(({ rule, lastOk }) => this.#schedule(rule, lastOk));
   }
 
   /** May be gone through more than once. */

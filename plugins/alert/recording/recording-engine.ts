@@ -7,6 +7,7 @@ import { durationOf } from '../incident/duration.ts';
 import { RuleId } from '../rule-schema.ts';
 import { Metrics, MetricsIngest } from '../services.ts';
 import { Recorder } from './recorder.ts';
+import { groupRoutes, RecordingGroups } from './recording-groups.ts';
 import { RecordingItem, Recordings } from './recordings.ts';
 
 const tickMs = 1_000;
@@ -29,7 +30,7 @@ export class RecordingEngine {
       delayMs: () => delays.of('metrics'),
     });
     this.recordings = new Recordings(ctx, this.#recorder);
-    ctx.http.routes(recordingRoutes(this.recordings));
+    ctx.http.routes([...recordingRoutes(this.recordings), ...groupRoutes(new RecordingGroups(this.recordings, services.maybe(Metrics)))]);
     scope.defer('finish recording rules', () => this.#recorder.stop());
   }
 

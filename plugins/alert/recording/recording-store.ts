@@ -39,6 +39,11 @@ export class RecordingStore {
     return { ...rest, items: items.map(recordingOf) };
   }
 
+  async group(name: string): Promise<readonly Recording[]> {
+    const rows = await this.#tables.read.selectFrom('alert_recordings').selectAll().where('group_name', '=', name).orderBy('position').execute();
+    return rows.map(recordingOf);
+  }
+
   async find(id: number): Promise<Recording | undefined> {
     const row = await this.#tables.read.selectFrom('alert_recordings').selectAll().where('id', '=', id).executeTakeFirst();
     return row && recordingOf(row);
@@ -50,9 +55,11 @@ export class RecordingStore {
     return new Set(rows.map(({ group_name: name }) => name));
   }
 
-  async count(): Promise<number> {
+  /** How many there are, but for those of these groups. */
+  async countOutside(groups: readonly string[]): Promise<number> {
     const { total } = await this.#tables.read
       .selectFrom('alert_recordings')
+      .where('group_name', 'not in', groups)
       .select((is) => is.fn.countAll<number>().as('total'))
       .executeTakeFirstOrThrow();
     return total;

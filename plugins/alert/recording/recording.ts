@@ -1,6 +1,7 @@
 import type { NativeHistogram } from 'svc/native-histogram';
+import { type Handle, isSvcError, messageOf, SvcError } from 'svc/sdk';
 
-import type { InstantAnswer, LabelRecord } from '../../metricsdb/contract.ts';
+import type { InstantAnswer, LabelRecord, MetricsQueries } from '../../metricsdb/contract.ts';
 import { labelKey } from '../label-key.ts';
 
 /** A rule whose answer is written to the metrics store under a name of its own. */
@@ -25,6 +26,22 @@ export interface Sample {
   readonly value: number;
   /** Stands instead of the value; only series of rule tests have one. */
   readonly histogram?: NativeHistogram;
+}
+
+/** Why an expression cannot be recorded, if it cannot. Throws while the store that would say so is away. */
+export async function faultOf(expr: string, metrics: Handle<Pick<MetricsQueries, 'check'>>): Promise<string | undefined> {
+  if (!metrics.available) {
+    throw new SvcError('unavailable', 'the metrics store is not running, so the expression cannot be checked; try again when it is');
+  }
+  try {
+    const { type } = await metrics.get().check(expr);
+    return type === 'vector' || type === 'scalar' ? undefined : `answers a ${type}, and a recording rule needs an instant vector or a scalar`;
+  } catch (error) {
+    if (isSvcError(error) && error.code === 'invalid_argument') {
+      return messageOf(error);
+    }
+    throw error;
+  }
 }
 
 /** What is written of an answer. Throws when two of its series would be one. */

@@ -61,9 +61,19 @@ export class Recordings {
     return this.#store.groups();
   }
 
+  /** Group by group, each in its order. */
+  all(): Promise<readonly Recording[]> {
+    return this.#store.all();
+  }
+
+  group(name: string): Promise<readonly Recording[]> {
+    return this.#store.group(name);
+  }
+
   /** In the place of groups of the same names. */
   async put(call: Change, recordings: readonly NewRecording[]): Promise<void> {
-    if ((await this.#store.count()) + recordings.length > mostRecordings) {
+    const groups = [...new Set(recordings.map(({ group }) => group))];
+    if ((await this.#store.countOutside(groups)) + recordings.length > mostRecordings) {
       throw new SvcError('conflict', `the limit of ${mostRecordings} recording rules is reached; delete some of them first`);
     }
     await this.#store.replace(recordings, actorOf(call.principal).name, this.#clock.now());

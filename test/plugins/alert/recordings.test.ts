@@ -79,3 +79,55 @@ test('recording rules are imported, evaluated in their order, and written to the
   assert.equal((await call('DELETE', `recording-rules/${listed.items[0].id}`)).status, 204);
   assert.equal((await call('DELETE', `recording-rules/${listed.items[0].id}`)).status, 404);
 });
+
+test('a group of recording rules is listed and put whole, as it is read; what could not be recorded leaves what was', async (t) => {
+  const { call, house } = await rulesHouse(t);
+  const put = (more: object) =>
+    call('PUT', 'recording-rules/groups', { group: 'jobs/of: all', rules: [{ record: 'job:up:sum', expr: 'sum by (job) (up)' }], ...more });
+  const groups = async () => (await call('GET', 'recording-rules/groups')).body;
+  const plain = { group: 'jobs/of: all', interval_seconds: 0, limit: 0, enabled: true, rules: [{ record: 'job:up:sum', expr: 'sum by (job) (up)' }] };
+  assert.deepEqual((await put({})).body, plain);
+  assert.equal((await call('POST', 'alert-rules/import', { content: file() })).status, 200);
+  const imported = {
+    ...{ group: 'jobs', interval_seconds: 0, limit: 0, enabled: true },
+    rules: [
+      { record: 'job:work:sum', expr: 'sum by (job) (work)', labels: { from: 'rules' } },
+      { record: 'job:work:double', expr: '2 * job:work:sum', labels: { from: 'rules', times: '2', job: '' } },
+      { record: 'job:work:clash', expr: 'work', labels: { from: 'rules', unit: '' } },
+    ],
+  };
+  assert.deepEqual((await groups()).items, [imported, plain], 'by name, with the labels of a group at each of its rules');
+
+  const turned = { ...imported, interval_seconds: 60, limit: 5, enabled: false, rules: imported.rules.toReversed() };
+  assert.deepEqual((await call('PUT', 'recording-rules/groups', turned)).body, turned);
+  assert.deepEqual((await groups()).items, [turned, plain]);
+  assert.equal((await call('GET', 'recording-rules')).body.total, 4);
+
+  const refusals: readonly (readonly [object, RegExp])[] = [
+    [{ rules: [plain.rules[0], { record: 'x', expr: 'sum(' }] }, /^rules\.1\.expr: 1:\d+/],
+    [{ rules: [{ record: 'x', expr: 'up[5m]' }] }, /answers a matrix, and a recording rule needs/],
+    [{ rules: [{ record: 'up{job="a"}', expr: 'up' }] }, /\/rules\/0\/record|record/],
+    [{ rules: [{ record: 'x', expr: 'up', labels: { __name__: 'y' } }] }, /labels/],
+    [{ rules: [] }, /rules/],
+    [{ interval_seconds: 3 }, /at least 5/],
+  ];
+  for (const [more, said] of refusals) {
+    const refused = await put(more);
+    assert.deepEqual([refused.status, refused.body.error], [400, 'invalid_argument'], JSON.stringify(more));
+    assert.match(JSON.stringify([refused.body.message, refused.body.details]), new RegExp(said.source.replace('^', '')));
+  }
+  await house.host.disable('metricsdb');
+  assert.equal((await put({ limit: 7 })).status, 503);
+  assert.deepEqual((await groups()).items, [turned, plain]);
+});
+
+test('a group that is put again does not count twice against the limit of all', async (t) => {
+  const { call } = await rulesHouse(t);
+  const rules = (from: number) => Array.from({ length: 5_000 }, (_, at) => ({ record: `r${from + at}`, expr: '1' }));
+  for (const group of ['a', 'b', 'c', 'd']) {
+    assert.equal((await call('PUT', 'recording-rules/groups', { group, rules: rules(0) })).status, 200, group);
+  }
+  assert.equal((await call('PUT', 'recording-rules/groups', { group: 'd', rules: rules(1) })).status, 200, '20,000 are there, and stay so many');
+  const beyond = await call('PUT', 'recording-rules/groups', { group: 'e', rules: rules(0).slice(0, 1) });
+  assert.deepEqual([beyond.status, /limit of 20000 recording rules/.test(beyond.body.message)], [409, true]);
+});

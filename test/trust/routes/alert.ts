@@ -30,6 +30,8 @@ export const area: Area = {
     POST    /api/v1/alerts/silences/preview          any  narrowed
     GET     /api/v1/recording-rules                  any  refused
     DELETE  /api/v1/recording-rules/{id}             alert:write  refused
+    GET     /api/v1/recording-rules/groups           any  refused
+    PUT     /api/v1/recording-rules/groups           alert:write  refused
     GET     /api/v1/alerts/runtime-info              any  refused
   `,
   houseWide: ['alert-rules', 'incidents', 'recording-rules', 'silences'],

@@ -1,0 +1,122 @@
+import { type Call, type Handle, listRoute, type Page, type PageRequest, pageOfList, route, type RouteDeclaration, SvcError } from 'svc/sdk';
+import { type Static, Type } from 'typebox';
+
+import type { MetricsQueries } from '../../metricsdb/contract.ts';
+import { faultOf, type Recording } from './recording.ts';
+import type { Recordings } from './recordings.ts';
+
+/** As rule files have them: any text without control characters, and a name that is no selector. */
+const labelName = '^\\P{Cc}{1,100}$';
+const recordName = '^[^\\p{Cc}{}]{1,100}$';
+const mostRules = 5_000;
+
+const Rule = Type.Object({
+  record: Type.String({ pattern: recordName, description: 'name of the series that are written' }),
+  expr: Type.String({ minLength: 1, maxLength: 20_000, examples: ['sum by (job) (up)'] }),
+  labels: Type.Optional(
+    Type.Unsafe<Record<string, string>>({
+      type: 'object',
+      propertyNames: { type: 'string', pattern: labelName, not: { const: '__name__' } },
+      additionalProperties: { type: 'string', maxLength: 1_000 },
+      maxProperties: 50,
+      description: 'added to what the expression answers; left out where there are none',
+    }),
+  ),
+});
+
+const seconds = 'from one evaluation to the next, at least 5; 0: as all others';
+const most = 'more series of one rule than this are an error; 0: no limit';
+
+const GroupDraft = Type.Object({
+  group: Type.String({ minLength: 1, maxLength: 500 }),
+  interval_seconds: Type.Optional(Type.Integer({ minimum: 0, maximum: 86_400, description: seconds })),
+  limit: Type.Optional(Type.Integer({ minimum: 0, description: most })),
+  enabled: Type.Optional(Type.Boolean()),
+  rules: Type.Array(Rule, { minItems: 1, maxItems: mostRules, description: 'evaluated one after another' }),
+});
+
+const GroupItem = Type.Object({
+  group: Type.String(),
+  interval_seconds: Type.Integer({ description: seconds }),
+  limit: Type.Integer({ description: most }),
+  enabled: Type.Boolean(),
+  rules: Type.Array(Rule),
+});
+
+type Draft = Static<typeof GroupDraft>;
+type Item = Static<typeof GroupItem>;
+
+/** Recording rules as they are written and evaluated: a group whole, since its order counts. */
+export class RecordingGroups {
+  readonly #recordings: Recordings;
+  readonly #metrics: Handle<Pick<MetricsQueries, 'check'>>;
+
+  constructor(recordings: Recordings, metrics: Handle<Pick<MetricsQueries, 'check'>>) {
+    this.#recordings = recordings;
+    this.#metrics = metrics;
+  }
+
+  async list(page: PageRequest): Promise<Page<Item>> {
+    const groups = new Map<string, Recording[]>();
+    for (const recording of await this.#recordings.all()) {
+      const own = groups.get(recording.group) ?? [];
+      groups.set(recording.group, own);
+      own.push(recording);
+    }
+    return pageOfList([...groups.values()].map(shown), ({ group }) => group, page);
+  }
+
+  /** In the place of the group of that name, or as a new one. */
+  async put(call: Pick<Call, 'principal' | 'note'>, draft: Draft): Promise<Item> {
+    const { group, rules, interval_seconds: interval = 0, limit = 0, enabled = true } = draft;
+    if (interval > 0 && interval < 5) {
+      throw wrong('/interval_seconds', 'must be at least 5, or 0 for the interval of all others');
+    }
+    for (const [at, { expr }] of rules.entries()) {
+      const fault = await faultOf(expr, this.#metrics);
+      if (fault !== undefined) {
+        throw wrong(`/rules/${at}/expr`, fault);
+      }
+    }
+    const before = await this.#recordings.group(group);
+    const recordings = rules.map(({ labels = {}, ...rule }, position) => ({ ...rule, labels, group, position, interval_seconds: interval, limit, enabled }));
+    await this.#recordings.put(call, recordings);
+    const after = shown(await this.#recordings.group(group));
+    call.note({ resourceType: 'recording_group', resourceId: group, ...(before.length > 0 && { before: shown(before) }), after });
+    return after;
+  }
+}
+
+/** What all rules of a group have in common stands at the first. */
+function shown(recordings: readonly Recording[]): Item {
+  const [{ group, interval_seconds, limit, enabled }] = recordings as readonly [Recording];
+  const rules = recordings.map(({ record, expr, labels }) => ({ record, expr, ...(Object.keys(labels).length > 0 && { labels: { ...labels } }) }));
+  return { group, interval_seconds, limit, enabled, rules };
+}
+
+const wrong = (path: string, message: string): SvcError =>
+  new SvcError('invalid_argument', `${path.slice(1).replaceAll('/', '.')}: ${message}`, { details: [{ path, message }] });
+
+const path = '/api/v1/recording-rules/groups';
+
+export const groupRoutes = (groups: RecordingGroups): readonly RouteDeclaration[] => [
+  listRoute({
+    path,
+    access: 'any',
+    summary: 'List groups of recording rules by name, each with its rules in their order',
+    items: GroupItem,
+    handle: ({ page }) => groups.list(page),
+  }),
+  route({
+    method: 'PUT',
+    path,
+    access: 'alert:write',
+    summary: 'Put a group of recording rules in the place of the one of that name',
+    description: 'The whole group: rules that are not in it are no more. Fields left out get their defaults.',
+    body: GroupDraft,
+    response: GroupItem,
+    timeoutMs: 60_000,
+    errors: ['conflict', 'unavailable'],
+    handle: (call) => groups.put(call, call.body),
+  }),
+];
