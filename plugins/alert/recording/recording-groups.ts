@@ -72,8 +72,10 @@ export class RecordingGroups {
     if (interval > 0 && interval < 5) {
       throw wrong('/interval_seconds', 'must be at least 5, or 0 for the interval of all others');
     }
+    const faults = new Map<string, string | undefined>();
     for (const [at, { expr }] of rules.entries()) {
-      const fault = await faultOf(expr, this.#metrics);
+      const fault = faults.has(expr) ? faults.get(expr) : await faultOf(expr, this.#metrics);
+      faults.set(expr, fault);
       if (fault !== undefined) {
         throw wrong(`/rules/${at}/expr`, fault);
       }

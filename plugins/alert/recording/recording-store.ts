@@ -21,6 +21,9 @@ export interface RecordingTables {
 
 export type NewRecording = Omit<Recording, 'id' | 'created_by' | 'created_at'>;
 
+/** A write for each row would keep other writers waiting. */
+const rowsAtOnce = 500;
+
 export class RecordingStore {
   readonly #tables: Tables<RecordingTables>;
 
@@ -72,10 +75,11 @@ export class RecordingStore {
       for (const name of names) {
         await tx.deleteFrom('alert_recordings').where('group_name', '=', name).execute();
       }
-      for (const recording of recordings) {
+      const rows = recordings.map((recording) => ({ ...rowOf(recording), created_by: author, created_at: now }));
+      for (let at = 0; at < rows.length; at += rowsAtOnce) {
         await tx
           .insertInto('alert_recordings')
-          .values({ ...rowOf(recording), created_by: author, created_at: now })
+          .values(rows.slice(at, at + rowsAtOnce))
           .execute();
       }
     });
