@@ -49,15 +49,18 @@ export class NoticeStore {
     return this.#held(digest, ['queued'], { from: 0, limit });
   }
 
-  /** Of each incident what was said last; who gets its firing in the same message was not told of it before, so that it does not burn still. */
+  /**
+   * Of each incident what was said last; who gets its firing in the same message was not told of it before, so that it does not burn
+   * still. The newest are read by their keys: a join with all that is held takes minutes where these are ten thousand.
+   */
   async #held(digest: number, states: readonly Delivery['state'][], { from, limit }: Page): Promise<DigestNotices> {
     const said = sql`
       with held as (
-        select seq, notice_id, incident_id, fire_seq, kind, severity from notify_deliveries where digest = ${digest} and state in (${sql.join(states)})
+        select seq, incident_id, fire_seq, kind from notify_deliveries where digest = ${digest} and state in (${sql.join(states)})
       ), newest as (
         select incident_id, max(seq) as seq, min(seq) as first, max(fire_seq) filter (where kind = 'firing') as fired from held group by incident_id
       ), said as (
-        select notice_id, severity, first, case when kind = 'reminder' and fired >= fire_seq then 'firing' else kind end as kind from newest join held using (seq)
+        select notice_id, severity, first, case when kind = 'reminder' and fired >= fire_seq then 'firing' else kind end as kind from newest join notify_deliveries using (seq)
       )`;
     const { rows } = await sql<{ body: string; kind: Notice['kind'] }>`
       ${said} select body, said.kind from said join notify_notices on id = notice_id where body != '' order by severity desc, first limit ${limit} offset ${from}

@@ -30,7 +30,8 @@ test('what is configured goes to files and comes back, also into another svc', {
     ...{ severity: 'warning', conditions: [{ expr: 'up == 0' }], notify_channel_ids: [(await channelsThere()).find(({ name }) => name === 'on call')!.id] },
   });
   const recordings = { group: 'jobs/per: minute', interval_seconds: 60, rules: [{ record: 'job:up:sum', expr: 'sum by (job) (up)', labels: { of: 'us' } }] };
-  assert.equal((await one.fetch('/api/v1/recording-rules/groups', { method: 'PUT', body: JSON.stringify(recordings) })).status, 200);
+  const put = { method: 'PUT', headers: { 'content-type': 'application/json' }, body: JSON.stringify(recordings) };
+  assert.equal((await one.fetch('/api/v1/recording-rules/groups', put)).status, 200);
   assert.equal((await svc(['setting', 'set', 'log.level', 'warn', '--data', one.dataDir])).code, 0);
   const panel = { title: 'Load', type: 'timeseries', query: 'node_load1', position: { x: 0, y: 0, w: 12, h: 8 } };
   await post('/api/v1/monitor/panels', { dashboard_uid: 'ops', ...panel });

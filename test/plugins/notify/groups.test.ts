@@ -263,7 +263,8 @@ test('what a channel could not be sent is listed and sent again when a person as
   );
 });
 
-test('ten thousand incidents that fire at once are a few messages, and so are their ends; no one is lost', async (t) => {
+// The time is for a query that compares each with each.
+test('ten thousand incidents that fire at once are a few messages, and so are their ends; no one is lost', { timeout: 100_000 }, async (t) => {
   const { office, platform } = await grouped(t);
   const incidents = Array.from({ length: 10_000 }, (_, index) => ({ id: index + 1, rule_key: `rule_${index % 20}` }));
   for (const kind of ['firing', 'resolved'] as const) {
