@@ -94,9 +94,15 @@ class Chaos {
 
   static async begin(): Promise<Chaos> {
     const chaos = new Chaos(await FakeModel.start());
-    await chaos.#start();
-    await chaos.#ledger.furnish();
-    return chaos;
+    try {
+      await chaos.#start();
+      await chaos.#ledger.furnish();
+      return chaos;
+    } catch (error) {
+      // The caller does not get it then, so what has begun is ended here.
+      await chaos.end();
+      throw error;
+    }
   }
 
   private constructor(model: FakeModel) {
@@ -166,7 +172,7 @@ class Chaos {
   }
 
   async end(): Promise<void> {
-    await this.#house.end('SIGKILL');
+    await this.#house?.end('SIGKILL');
     await this.#model.close();
     if (this.#mounted) {
       execFileSync('umount', ['--lazy', this.#disk]);

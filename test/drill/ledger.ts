@@ -103,10 +103,8 @@ export class Ledger {
   async #heat(number: number): Promise<void> {
     const hot = Array.from({ length: lanes }, (_, lane) => `drill_heat{lane="${lane}"} ${Math.floor(number / 20) % lanes === lane ? 1 : 0}\n`).join('');
     await this.#tried('/api/v1/import/prometheus', { method: 'POST', headers: { 'content-type': 'text/plain' }, body: hot });
-    const answer = await this.#tried('/api/v1/alerts/incidents?limit=50');
-    if (answer?.ok === true) {
-      ((await answer.json()) as Items<{ id: number }>).items.forEach(({ id }) => this.#kept.incidents.add(id));
-    }
+    const shown = await this.#told<Items<{ id: number }>>('/api/v1/alerts/incidents?limit=50');
+    shown?.items.forEach(({ id }) => this.#kept.incidents.add(id));
   }
 
   async #rows(number: number): Promise<void> {
@@ -136,9 +134,8 @@ export class Ledger {
       return;
     }
     if (number % 50 === 0 || this.#session === undefined) {
-      const made = await this.#tried('/api/v1/chat/sessions', { method: 'POST', headers, body: '{}' });
-      this.#session = made?.ok === true ? ((await made.json()) as { id: number }).id : undefined;
-      this.#token = made?.status === 401 ? undefined : token;
+      this.#session = (await this.#told<{ id: number }>('/api/v1/chat/sessions', { method: 'POST', headers, body: '{}' }))?.id;
+      this.#token = this.#session === undefined ? undefined : token;
     }
     if (this.#session !== undefined) {
       const content = `Message ${number} of the drill.`;
@@ -147,18 +144,14 @@ export class Ledger {
       if (sent?.ok === true) {
         this.#kept.messages.set(content, this.#session);
       }
-      await sent?.body?.cancel();
+      await sent?.body?.cancel().catch(() => undefined);
     }
   }
 
   async #signedIn(): Promise<string | undefined> {
     if (this.#token === undefined) {
-      const answer = await this.#tried('/api/v1/auth/login', {
-        method: 'POST',
-        headers: { ...json, authorization: '' },
-        body: JSON.stringify({ email, password }),
-      });
-      this.#token = answer?.ok === true ? ((await answer.json()) as { access_token: string }).access_token : undefined;
+      const [headers, body] = [{ ...json, authorization: '' }, JSON.stringify({ email, password })];
+      this.#token = (await this.#told<{ access_token: string }>('/api/v1/auth/login', { method: 'POST', headers, body }))?.access_token;
     }
     return this.#token;
   }
@@ -221,6 +214,12 @@ export class Ledger {
 
   #post(path: string, body: object): Promise<Response> {
     return this.#ask(path, { method: 'POST', headers: json, body: JSON.stringify(body) });
+  }
+
+  /** What it answered; nothing where it refused, or was cut off in the middle of its answer. */
+  async #told<T>(path: string, init?: RequestInit): Promise<T | undefined> {
+    const answer = await this.#tried(path, init);
+    return answer?.ok === true ? await (answer.json() as Promise<T>).catch(() => undefined) : undefined;
   }
 
   async #tried(path: string, init: RequestInit = {}): Promise<Response | undefined> {
