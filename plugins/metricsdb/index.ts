@@ -17,6 +17,7 @@ import { careOf, examinedAnswer, examinedStore } from 'svc/store';
 
 import type { Examination } from '../doctor/contract.ts';
 import type { ForeignPrograms } from '../programs/contract.ts';
+import type { LaunchSource } from '../setting/contract.ts';
 import { alertingRoutes } from './alerting-routes.ts';
 import { AlertingRules, type InstantAnswer, MetricsCare, MetricsIngest, MetricsQueries, type QueryOptions, type ScratchSeries } from './contract.ts';
 import type { Driver, DriverName } from './drivers/driver.ts';
@@ -39,6 +40,7 @@ const settleMs = 60_000;
 /** By their ids: the plugins of these may be away. */
 const Programs = defineService<ForeignPrograms>('programs.runner');
 const examinations = defineExtensionPoint<Examination>('doctor.examinations');
+const launches = defineExtensionPoint<LaunchSource>('setting.launches');
 
 export default definePlugin({
   activate(ctx) {
@@ -46,6 +48,7 @@ export default definePlugin({
     const settings = new MetricsSettings(ctx.settings, ctx.services.use(Board));
     const launched = new LaunchedFile(ctx.dataDir);
     settings.launched = launched.read();
+    Object.entries(settings.launches).forEach(([key, source]) => ctx.extend.contribute(launches, key, source));
 
     const data: ThreadData = { folder: ctx.dataDir, ...settings.thread(settings.driver) };
     const thread = ctx.threads.start('metrics', 'metrics-worker.ts', data, { heapMb });

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { type Settings, type SettingsBoard, SvcError } from 'svc/sdk';
 import { parseDuration } from 'svc/query';
 
+import type { Launch, LaunchSource } from '../setting/contract.ts';
 import type { DriverName } from './drivers/driver.ts';
 import type { ThreadSettings } from './thread-contract.ts';
 
@@ -86,11 +87,20 @@ export class MetricsSettings {
     return this.#isSet('retention') ? this.#get<string>('retention') : (this.launched.retention ?? this.#get<string>('retention'));
   }
 
+  /** For the list of settings: what is in force in place of them. */
+  get launches(): Readonly<Record<string, LaunchSource>> {
+    const told = (value: unknown): Launch | undefined => (value === undefined ? undefined : { value, by: 'POST /api/v1/metricsdb/launch' });
+    return {
+      [key('driver')]: { over: ({ value }) => (value === 'auto' ? told(this.launched.driver) : undefined) },
+      [key('retention')]: { over: ({ source }) => (source === 'default' ? told(this.launched.retention) : undefined) },
+    };
+  }
+
   /** Throws when a setting says something else than what is to be launched: it would have no effect. */
   assertOpenTo({ driver, retention }: Launched): void {
     const set = this.#get<string>('driver');
     if (driver !== undefined && set !== 'auto' && set !== driver) {
-      throw new SvcError('conflict', `metricsdb.driver is set to ${set}, which has the last word: change that setting, or set it to auto`);
+      throw new SvcError('conflict', `metricsdb.driver is set to ${set}, which has the last word: change or remove that setting`);
     }
     if (retention !== undefined && this.#isSet('retention') && this.#get<string>('retention') !== retention) {
       throw new SvcError('conflict', `metricsdb.retention is set to ${this.#get<string>('retention')}, which has the last word: change or remove that setting`);

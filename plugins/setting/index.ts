@@ -1,10 +1,10 @@
 import { PackTraces } from 'svc/pack-traces';
 import { Board, definePlugin } from 'svc/sdk';
 
-import { SettingChanged } from './contract.ts';
+import { LaunchSources, SettingChanged } from './contract.ts';
 import { RevealAllowance } from './reveal-allowance.ts';
 import { settingRoutes } from './setting-routes.ts';
-import { SystemSettings } from './settings.ts';
+import { type Launched, SystemSettings } from './settings.ts';
 import { settingStore, type SettingTables } from './store.ts';
 import { StoredValues } from './stored-values.ts';
 import { valueText } from './value-text.ts';
@@ -18,6 +18,12 @@ export default definePlugin({
     const stored = new StoredValues({ board, store, text, log });
     const changed = (key: string): void => ctx.events.emit(SettingChanged, { key });
     const allowance = new RevealAllowance(clock);
+    const sources = ctx.extend.open(LaunchSources);
+    const launched: Launched = (state) =>
+      sources
+        .list()
+        .find(({ id }) => id === state.key)
+        ?.value.over(state);
 
     await stored.refresh();
     scope.defer(
@@ -33,6 +39,6 @@ export default definePlugin({
         }
       },
     });
-    ctx.http.routes(settingRoutes(new SystemSettings({ board, store, stored, text, clock, allowance, changed })));
+    ctx.http.routes(settingRoutes(new SystemSettings({ board, store, stored, launched, text, clock, allowance, changed })));
   },
 });

@@ -12,8 +12,8 @@ export const SettingItem = Type.Object({
   key: Type.String(),
   value: Type.Unknown({ description: 'the value in force; •••• for a secret that is set' }),
   sensitive: Type.Boolean(),
-  source: Type.Union([Type.Literal('env'), Type.Literal('database'), Type.Literal('file'), Type.Literal('default')], {
-    description: 'where the value in force comes from; each goes before the ones after it',
+  source: Type.Union([Type.Literal('env'), Type.Literal('database'), Type.Literal('file'), Type.Literal('launch'), Type.Literal('default')], {
+    description: 'where the value in force comes from; each goes before the ones after it. launch: a route of the plugin, such as POST /metricsdb/launch',
   }),
   description: Type.String(),
   schema: Type.Unknown({ description: 'JSON Schema of the value' }),

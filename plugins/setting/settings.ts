@@ -1,6 +1,7 @@
 import { type Call, type Clock, type Principal, type SettingDeclaration, type SettingsBoard, type SettingState, SvcError, timestamp } from 'svc/sdk';
 import type { Static } from 'typebox';
 
+import type { Launch } from './contract.ts';
 import type { RevealAllowance } from './reveal-allowance.ts';
 import type { Revealed, SettingItem } from './schema.ts';
 import { nameOf, partsOf, type SettingName } from './setting-name.ts';
@@ -12,10 +13,14 @@ type Item = Static<typeof SettingItem>;
 /** What a change needs to know of the call that asks for it. */
 type Change = Pick<Call, 'principal' | 'headers' | 'requireMatch' | 'note'>;
 
+/** What is in force in place of a setting as it is, or would be. */
+export type Launched = (state: SettingState) => Launch | undefined;
+
 export interface SettingParts {
   readonly board: SettingsBoard;
   readonly store: SettingStore;
   readonly stored: StoredValues;
+  readonly launched: Launched;
   readonly text: ValueText;
   readonly clock: Clock;
   readonly allowance: RevealAllowance;
@@ -45,7 +50,7 @@ export class SystemSettings {
   }
 
   async set(address: SettingName, value: unknown, change: Change): Promise<Item> {
-    const { board, store, text, clock } = this.#parts;
+    const { board, store, launched, text, clock } = this.#parts;
     const name = nameOf(address);
     change.note({ resourceId: name });
     const state = board.state(name);
@@ -55,6 +60,7 @@ export class SystemSettings {
       return this.#shown(name);
     }
     board.check(name, value);
+    assertHasTheSay(name, value, launched({ ...state, value, source: 'database' }));
     noteChange(change, state, value);
     await store.write(async (rows) => {
       const row = await rows.find(address);
@@ -103,7 +109,9 @@ export class SystemSettings {
   }
 
   #shown(name: string): Item {
-    return shownSetting(this.#parts.board.state(name), this.#parts.stored);
+    const { board, stored, launched } = this.#parts;
+    const state = board.state(name);
+    return shownSetting(state, stored, launched(state));
   }
 
   async #settle(name: string): Promise<void> {
@@ -118,6 +126,16 @@ function assertNotFromOutside({ key, source, declaration: { env } }: SettingStat
     throw new SvcError(
       'conflict',
       `${key} is set by ${env} in the environment, which has the last word: change it there, or remove it there and start svc again`,
+    );
+  }
+}
+
+/** The same, with another that has the say. */
+function assertHasTheSay(name: string, value: unknown, launch: Launch | undefined): void {
+  if (launch !== undefined) {
+    throw new SvcError(
+      'conflict',
+      `${name} ${String(value)} leaves it to ${launch.by}, which said ${String(launch.value)} and stays in force: set another value, or say another there`,
     );
   }
 }
@@ -148,16 +166,17 @@ const shownValue = (value: unknown, sensitive: boolean): unknown => (value === u
 const maySee = ({ grants }: Principal, { visible, sensitive }: SettingDeclaration): boolean =>
   grants.includes('*') || (visible === 'any' && sensitive !== true);
 
-function shownSetting({ key: name, declaration, value, source }: SettingState, stored: StoredValues): Static<typeof SettingItem> {
+function shownSetting({ key: name, declaration, value, source }: SettingState, stored: StoredValues, launch: Launch | undefined): Static<typeof SettingItem> {
   const { sensitive = false, description, schema, env, at_start: atStart = false } = declaration;
   const found = stored.find(name);
   const hidden = found && source === 'env' ? `${env} in the environment has the last word; the stored value has no effect` : undefined;
-  const problem = stored.problem(name) ?? hidden;
+  const yields = found && launch && `the stored ${String(value)} leaves it to ${launch.by}, which said ${String(launch.value)}`;
+  const problem = stored.problem(name) ?? hidden ?? yields;
   return {
     ...partsOf(name),
-    value: shownValue(value, sensitive),
+    value: shownValue(launch ? launch.value : value, sensitive),
     sensitive,
-    source,
+    source: launch ? 'launch' : source,
     description,
     schema,
     env: env ?? null,

@@ -3,9 +3,9 @@ import { existsSync } from 'node:fs';
 import { test } from 'node:test';
 
 import type { AuthenticatorContract } from 'svc/sdk';
-import { startTestHost } from 'svc/testing';
+import { startTestHost, type TestHost } from 'svc/testing';
 
-import { metricsHouse, rows } from './house.ts';
+import { metricsHouse, rows, until } from './house.ts';
 
 const up = { __name__: 'up', job: 'node' };
 
@@ -138,6 +138,63 @@ test('a launched retention is kept over restarts, until a setting says otherwise
   assert.deepEqual([refused.status, refused.body.error], [409, 'conflict']);
   assert.match(refused.body.message, /metricsdb\.retention is set to 14d, which has the last word/);
 });
+
+test('the list of settings shows what was launched, and a setting that would leave it in force is refused', async (t) => {
+  const { house, call, queries, set, unset } = await metricsHouse(t, { environment: { SVC_METRICSDB_URL: 'http://127.0.0.1:9' } });
+  assert.deepEqual(await shown(house, 'driver'), { value: 'auto', source: 'default' });
+  assert.equal((await call('/api/v1/metricsdb/launch', { driver: 'embedded', retention: '7d' })).status, 200);
+  const launched = [
+    { value: 'embedded', source: 'launch' },
+    { value: '7d', source: 'launch' },
+  ];
+  assert.deepEqual([await shown(house, 'driver'), await shown(house, 'retention')], launched);
+
+  const refused = await house.fetch('/api/v1/system-settings/metricsdb/driver', { method: 'PUT', body: JSON.stringify({ value: 'auto' }) });
+  assert.equal(refused.status, 409);
+  assert.match(await refused.text(), /metricsdb\.driver auto leaves it to POST \/api\/v1\/metricsdb\/launch, which said embedded and stays in force/);
+  assert.deepEqual(await shown(house, 'driver'), launched[0]);
+
+  await set('driver', 'remote');
+  await set('retention', '14d');
+  assert.deepEqual(
+    [await shown(house, 'driver'), await shown(house, 'retention')],
+    [
+      { value: 'remote', source: 'database' },
+      { value: '14d', source: 'database' },
+    ],
+  );
+  await until(
+    'the setting is in force',
+    () => queries.status(),
+    ({ driver }) => driver === 'remote',
+  );
+  await unset('driver');
+  await unset('retention');
+  assert.deepEqual([await shown(house, 'driver'), await shown(house, 'retention')], launched);
+});
+
+test('an auto that was stored before a launch says that it leaves it to that', async (t) => {
+  const { house, call, set } = await metricsHouse(t);
+  await set('driver', 'auto');
+  assert.equal((await call('/api/v1/metricsdb/launch', { driver: 'embedded' })).status, 200);
+  const problem = 'the stored auto leaves it to POST /api/v1/metricsdb/launch, which said embedded';
+  assert.deepEqual(await shown(house, 'driver'), { value: 'embedded', source: 'launch', problem });
+});
+
+interface ShownSetting {
+  readonly category: string;
+  readonly key: string;
+  readonly value: unknown;
+  readonly source: string;
+  readonly problem?: string;
+}
+
+/** A setting of metrics as the list has it. */
+async function shown(house: TestHost, name: string): Promise<Pick<ShownSetting, 'value' | 'source' | 'problem'>> {
+  const { items } = await house.json<{ items: readonly ShownSetting[] }>('/api/v1/system-settings?limit=200');
+  const { value, source, problem } = items.find(({ category, key }) => category === 'metricsdb' && key === name)!;
+  return { value, source, ...(problem !== undefined && { problem }) };
+}
 
 test('a driver that cannot be launched leaves the one that was there', async (t) => {
   const { call, ingest, queries, set } = await metricsHouse(t);
