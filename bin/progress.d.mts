@@ -1,1 +1,1 @@
-export function progress(what: string, beat?: () => void): { end(outcome: string): void };
+export function progress(what: string, beat?: () => string | void): { end(outcome: string): void };

@@ -1,7 +1,7 @@
 // One line that tells what takes so long. It goes to stderr: stdout belongs to the command's answer.
 const frames = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'];
 
-/** Shows `what` with the elapsed seconds until `end`; `beat` runs along, at least once a second. */
+/** Shows `what` with the elapsed seconds until `end`; `beat` runs along, at least once a second; a sentence that it answers with is shown and stays. */
 export function progress(what, beat = () => {}) {
   const began = performance.now();
   const seconds = () => Math.round((performance.now() - began) / 1000);
@@ -12,7 +12,10 @@ export function progress(what, beat = () => {}) {
   let frame = 0;
   const timer = setInterval(
     () => {
-      beat();
+      const told = beat();
+      if (typeof told === 'string') {
+        process.stderr.write(`${live ? '\r\u001b[K' : ''}${told}\n`);
+      }
       if (live) {
         process.stderr.write(`\r${frames[frame++ % frames.length]} ${what} … ${seconds()} s`);
       }

@@ -80,8 +80,12 @@ function addonProblem(root) {
 }
 
 async function install(root, beat) {
-  const bar = progress('Installing dependencies', beat);
   discardUnlessSound(root);
+  const compiling = compileNotice(root);
+  const bar = progress('Installing dependencies', () => {
+    beat();
+    return compiling();
+  });
   const result = await npmInstall(root);
   const problem = result.problem ?? addonProblem(root);
   bar.end(problem === undefined ? 'Dependencies installed' : 'Dependencies were not installed');
@@ -91,8 +95,30 @@ async function install(root, beat) {
   process.stderr.write(`${result.output.trimEnd()}\n`);
   throw new Error(
     `"npm install" in ${root} did not succeed: ${problem}. Its output is above. ` +
-      'It needs the npm registry, and a compiler for better-sqlite3 (Debian: apt-get install build-essential python3).',
+      'It needs the npm registry; and for better-sqlite3 either github.com, where it is built already, or a compiler ' +
+      '(Debian: apt-get install build-essential python3) and the headers of Node, which are beside it or at nodejs.org.',
   );
+}
+
+/** Answers once, when npm has found no built addon and begins to compile it: minutes in which nothing else is said. */
+function compileNotice(root) {
+  const begun = join(root, 'node_modules/better-sqlite3/build/config.gypi');
+  let told = existsSync(begun);
+  return () => {
+    if (told || !existsSync(begun)) {
+      return undefined;
+    }
+    told = true;
+    return 'No built better-sqlite3 could be had from github.com, so it is compiled here: about 2 minutes';
+  };
+}
+
+/** Where the headers of this very Node are, if they came with it: node-gyp would fetch them from nodejs.org. */
+function ownHeaders() {
+  const folder = resolve(dirname(realpathSync(process.execPath)), '..');
+  const text = readText(join(folder, 'include/node/node_version.h')) ?? '';
+  const version = ['MAJOR', 'MINOR', 'PATCH'].map((part) => new RegExp(`define NODE_${part}_VERSION (\\d+)`).exec(text)?.[1]).join('.');
+  return version === process.versions.node ? folder : undefined;
 }
 
 /**
@@ -117,7 +143,12 @@ function npmInstall(root) {
     const args = ['install', '--no-save', '--prefer-offline', '--no-audit', '--no-fund', ...[successorOfAddon(root) ?? []].flat()];
     // NODE_ENV=production would leave out what `npm test` needs.
     // Ours first on the PATH: npm builds the addon for the Node that it runs in.
-    const env = { ...process.env, PATH: `${dirname(process.execPath)}${delimiter}${process.env.PATH}` };
+    const headers = ownHeaders();
+    const env = {
+      ...process.env,
+      PATH: `${dirname(process.execPath)}${delimiter}${process.env.PATH}`,
+      ...(headers !== undefined && { npm_config_nodedir: headers }),
+    };
     const npm = spawn('npm', [...args, '--include=dev'], { cwd: root, env, stdio: ['ignore', 'pipe', 'pipe'], detached: true });
     // The group, not npm alone: a compiler left behind would keep its output open.
     const stop = () => npm.pid !== undefined && process.kill(-npm.pid, 'SIGKILL');

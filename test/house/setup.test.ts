@@ -1,13 +1,15 @@
 import assert from 'node:assert/strict';
 import { execFile, spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { hostname, tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 
 import { missingPlatforms } from '../../bin/lock-platforms.mjs';
 import { addonFile } from '../addon.ts';
 import { projectRoot } from './source.ts';
+
+const headers = join(dirname(realpathSync(process.execPath)), '../include/node/node_version.h');
 
 interface Ended {
   readonly code: number;
@@ -59,6 +61,24 @@ test('a bare clone installs its dependencies once and is silent from then on', a
   assert.deepEqual(await start(root), { code: 0, stdout: '', stderr: '' });
   assert.equal(runs(root), 1);
   assert.equal(existsSync(join(root, '.setup.lock')), false);
+});
+
+test('what has to be compiled is told when that begins, with how long it takes', async (t) => {
+  const root = bareClone(t);
+  demand(root, '1.0.0', 'echo once >> runs && touch local/build/config.gypi && sleep 2.5');
+  const { code, stderr } = await start(root);
+  assert.equal(code, 0, stderr);
+  assert.match(
+    stderr,
+    /^Installing dependencies …\nNo built better-sqlite3 could be had .* compiled here: about 2 minutes\nDependencies installed \(\d+ s\)\n$/,
+  );
+});
+
+test('the headers that came with this Node are compiled against, where there are any', { skip: !existsSync(headers) }, async (t) => {
+  const root = bareClone(t);
+  demand(root, '1.0.0', 'echo "$npm_config_nodedir" > headers');
+  assert.equal((await start(root)).code, 0);
+  assert.equal(join(readFileSync(join(root, 'headers'), 'utf8').trim(), 'include/node/node_version.h'), headers);
 });
 
 test('two starts at once install once', async (t) => {
