@@ -109,7 +109,7 @@ function compileNotice(root) {
       return undefined;
     }
     told = true;
-    return 'No built better-sqlite3 could be had from github.com, so it is compiled here: about 2 minutes';
+    return 'No built better-sqlite3 could be had from github.com, so it is compiled here, which takes 2 to 5 minutes';
   };
 }
 
