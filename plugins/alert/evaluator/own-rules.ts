@@ -45,10 +45,12 @@ export const unwritten: Omit<Rule, 'id' | 'rule_key' | 'name' | 'severity'> = {
 
 /** Rounds in a row that a back end may leave without an answer. */
 const mostFailures = 3;
+/** Many rounds go by in a moment; a store that is opened when svc starts may need longer than that, and has not failed. */
+const downMs = 60_000;
 
 const storeDown = ownRule(
   { id: 0, rule_key: 'alert_back_end_down', name: 'A store that alert rules ask does not answer', severity: 'critical' },
-  mostFailures,
+  { threshold: mostFailures, forMs: downMs },
   {
     *found({ backEnds }) {
       for (const { name, failures } of backEnds) {
@@ -64,20 +66,24 @@ const storeDown = ownRule(
   },
 );
 
-const overflow = ownRule({ id: -1, rule_key: 'alert_rule_overflow', name: 'An alert rule breaches for more series than it may', severity: 'warning' }, 0, {
-  *found({ rules }) {
-    for (const { rule, unread, leftOut } of rules) {
-      if (unread + leftOut > 0) {
-        yield [rule.rule_key, unread + leftOut];
+const overflow = ownRule(
+  { id: -1, rule_key: 'alert_rule_overflow', name: 'An alert rule breaches for more series than it may', severity: 'warning' },
+  { threshold: 0, forMs: 0 },
+  {
+    *found({ rules }) {
+      for (const { rule, unread, leftOut } of rules) {
+        if (unread + leftOut > 0) {
+          yield [rule.rule_key, unread + leftOut];
+        }
       }
-    }
+    },
+    summary(pipeline, { rules }) {
+      const { unread = 0, leftOut = 0 } = [...rules].find(({ rule }) => rule.rule_key === pipeline) ?? {};
+      const bounds = `a query may answer ${mostSeries} series, and a rule have ${mostInstances} instances`;
+      return `${unread + leftOut} series of the rule ${pipeline} raise nothing: ${bounds}; group its expression by fewer labels`;
+    },
   },
-  summary(pipeline, { rules }) {
-    const { unread = 0, leftOut = 0 } = [...rules].find(({ rule }) => rule.rule_key === pipeline) ?? {};
-    const bounds = `a query may answer ${mostSeries} series, and a rule have ${mostInstances} instances`;
-    return `${unread + leftOut} series of the rule ${pipeline} raise nothing: ${bounds}; group its expression by fewer labels`;
-  },
-});
+);
 
 export const ownRules: readonly OwnRule[] = [storeDown, overflow];
 
@@ -89,11 +95,15 @@ interface OwnParts {
   found(state: OwnState): Iterable<readonly [pipeline: string, value: number]>;
 }
 
-function ownRule(named: Pick<Rule, 'id' | 'rule_key' | 'name' | 'severity'>, threshold: number, { found, summary }: OwnParts): OwnRule {
+function ownRule(
+  named: Pick<Rule, 'id' | 'rule_key' | 'name' | 'severity'>,
+  bounds: Pick<Plan['legs'][number], 'threshold' | 'forMs'>,
+  { found, summary }: OwnParts,
+): OwnRule {
   const rule: Rule = { ...unwritten, ...named };
   return {
     rule,
-    plan: { join: 'any', legs: [{ store: 'metrics', query: rule.rule_key, threshold, forMs: 0 }] },
+    plan: { join: 'any', legs: [{ store: 'metrics', query: rule.rule_key, ...bounds }] },
     rows: (state) =>
       new Map(
         [...found(state)].map(([pipeline, value]): [string, Row] => {

@@ -356,6 +356,17 @@ describe('the evaluator', () => {
     assert.equal(cpu!.error, undefined);
   });
 
+  test('takes a store that is still being opened for no store that is down', async (t) => {
+    const house = await engine(t);
+    house.book.add({ rule_key: 'cpu', interval_seconds: 5 });
+    house.answers.set('cpu', new SvcError('unavailable', 'the metrics store is not running; enable its plugin'));
+    await house.pass(50 * second, second);
+    assert.ok([...house.evaluator.rules][0]!.failures >= 9);
+    house.answers.set('cpu', []);
+    await house.pass(5 * minute, second);
+    assert.deepEqual(await house.timeline('alert_back_end_down:monitoring_pipeline:metrics'), []);
+  });
+
   test('is not told that a store is down by one query that does not fit', async (t) => {
     const house = await engine(t);
     house.book.add({ rule_key: 'bad' });
