@@ -1,7 +1,7 @@
 import type { SettingState } from 'svc/sdk';
 
 import { chapters } from './chapters.ts';
-import { rendered, type Rendered } from './rendered.ts';
+import type { Rendered } from './rendered.ts';
 import type { Read } from './search.ts';
 import type { Shelf } from './shelf.ts';
 
@@ -31,6 +31,8 @@ export class Library {
     if (kept?.text === text) {
       return kept.page;
     }
+    // What reads markdown is evaluated for the first reader, not at each start.
+    const { rendered } = await import('./rendered.ts');
     const page = rendered(text);
     this.#kept.set(name, { text, page });
     return page;
