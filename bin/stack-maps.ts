@@ -85,7 +85,8 @@ export function splitMap(code: string): { readonly text: string; readonly map: B
   if (code.startsWith(inline, at)) {
     return { text: code.slice(0, at + 1), map: Buffer.from(code.slice(at + inline.length).trimEnd(), 'base64') };
   }
-  return isAbsolute(end) && end.endsWith('.map') ? { text: code.slice(0, at + 1), map: end } : { text: code, map: undefined };
+  // Copied: the name would keep all of the text that it is a piece of.
+  return isAbsolute(end) && end.endsWith('.map') ? { text: code.slice(0, at + 1), map: Buffer.from(end).toString() } : { text: code, map: undefined };
 }
 
 /** How a text names the file of its map; Node reads it there, too. */

@@ -38,10 +38,10 @@ export function cachedBundle(sources: BundleSources, key: string): Pick<Bundle, 
 
 function readBundle(file: string, key: string): Pick<Bundle, 'code' | 'inputs'> | undefined {
   try {
-    const text = readFileSync(file, 'utf8');
-    const end = text.indexOf('\n');
-    const head = JSON.parse(text.slice(0, end)) as Head;
-    const code = text.slice(end + 1);
+    const kept = readFileSync(file);
+    const end = kept.indexOf('\n');
+    const head = JSON.parse(kept.toString('utf8', 0, end)) as Head;
+    const code = kept.toString('utf8', end + 1);
     const same = head.key === key && head.code === sha256(code) && head.inputs.every(isUnchanged);
     return same ? { code, inputs: head.inputs.map(({ path }) => path).filter((path) => !path.endsWith(lockName)) } : undefined;
   } catch {

@@ -25,7 +25,8 @@ export function evaluate(
   scope: Scope,
 ): PluginDefinition<unknown> {
   const strays = watchStrays(trusted);
-  scope.defer('what was set past ctx', () => endStrays(strays));
+  // Bound: a closure would keep the text for as long as the plugin serves.
+  scope.defer('what was set past ctx', endStrays.bind(undefined, strays));
   const run = (): Record<string, unknown> =>
     evaluateText({ ...compiled, code: shadowing + compiled.code }, (specifier) =>
       specifier === 'svc:strays' ? strays : /^(node:)?process$/.test(specifier) ? strays.process : link(id, specifier, shared, trusted),
