@@ -24,7 +24,7 @@ export interface DemoOptions extends Omit<BootOptions, 'environment'> {
 
 const seed = 'demo';
 const email = 'demo@example.org';
-const askMs = 10_000;
+const askMs = 30_000;
 const pastMs = 30 * 60_000;
 /** Of the application that breaks; never the first, where people come in. */
 const brokenHost = 6;

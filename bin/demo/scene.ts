@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 
+import { messageOf } from '../../core/sdk/index.ts';
 import { Application } from '../edge-sim/application.ts';
 import { hostOf } from '../edge-sim/host.ts';
 import type { SimOptions } from '../edge-sim/options.ts';
@@ -90,16 +91,21 @@ async function all<T>(ask: Ask, path: string): Promise<readonly T[]> {
   return items;
 }
 
-/** Looks until there is something. */
+/** Looks until there is something. While all the hosts come at once, an answer may not be there in time: then it is looked again. */
 async function seen<T>(look: () => Promise<T | undefined>, signal: AbortSignal): Promise<T> {
+  let trouble = 'it did not come about';
   for (const deadline = performance.now() + patienceMs; ;) {
-    const found = await look();
-    if (found !== undefined) {
-      return found;
+    try {
+      const found = await look();
+      if (found !== undefined) {
+        return found;
+      }
+    } catch (error) {
+      trouble = messageOf(error);
     }
     signal.throwIfAborted();
     if (performance.now() > deadline) {
-      throw new Error('it did not come about within five minutes');
+      throw new Error(`within five minutes: ${trouble}`);
     }
     await pause(lookMs, undefined, { signal });
   }
