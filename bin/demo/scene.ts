@@ -28,7 +28,8 @@ export async function setUp(ask: Ask, { told, service }: { readonly told: string
   });
   await ask('/api/v1/alert-rules', {
     ...{ rule_key: rule, name: 'The shop fails its customers', kind: 'trace_error_rate', source_type: 'svc_builtin', join_mode: 'all' },
-    ...{ scope_type: 'global', severity: 'critical', conditions: [{ service, above_percent: 20, window: '1m' }] },
+    // Long enough for the first look to see more than a beginning.
+    ...{ scope_type: 'global', severity: 'critical', conditions: [{ service, above_percent: 30, window: '2m' }] },
   });
 }
 
