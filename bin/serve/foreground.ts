@@ -35,16 +35,20 @@ export async function runInForeground<R extends Running>(start: () => Promise<R>
   return await ended;
 }
 
+/** One press of Ctrl-C comes twice under npm: from the terminal, and handed on by npm. */
+const sameSignalMs = 500;
+
 /** The first signal stops in order, the second one at once. */
 function stopOnSignals(stop: Stop): void {
-  let asked = false;
+  let askedAt: number | undefined;
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
     process.on(signal, () => {
-      if (asked) {
+      if (askedAt === undefined) {
+        askedAt = performance.now();
+        stop(signal, 0);
+      } else if (performance.now() - askedAt > sameSignalMs) {
         process.exit(130);
       }
-      asked = true;
-      stop(signal, 0);
     });
   }
 }

@@ -73,6 +73,15 @@ describe('svc in the foreground', () => {
     assert.throws(() => readFileSync(join(house.dataDir, 'run.json')), { code: 'ENOENT' });
   });
 
+  test('takes a signal that comes twice, from the terminal and from npm, for one, and stops in order', async (t) => {
+    const house = serving(t);
+    await house.get('/readyz');
+    house.child.kill('SIGINT');
+    setTimeout(() => house.child.kill('SIGINT'), 5);
+    assert.equal(await house.ended(), 0, house.output());
+    assert.throws(() => readFileSync(join(house.dataDir, 'run.json')), { code: 'ENOENT' });
+  });
+
   test(
     'goes before every thread that node had started, where cores are scarce',
     { skip: process.platform !== 'linux' && 'only Linux has a priority for each thread' },
