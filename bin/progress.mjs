@@ -2,7 +2,7 @@
 const frames = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'];
 
 /** Shows `what` with the elapsed seconds until `end`; `beat` runs along, at least once a second; a sentence that it answers with is shown and stays. */
-export function progress(what, beat = () => {}) {
+export function progress(what, /** @type {() => unknown} */ beat = () => {}) {
   const began = performance.now();
   const seconds = () => Math.round((performance.now() - began) / 1000);
   const live = process.stderr.isTTY;

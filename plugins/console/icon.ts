@@ -30,7 +30,7 @@ const maskBytes = size * 4;
 /** As an ICO file: the one kind that every browser takes at the address where it looks by itself. */
 export function drawIcon(): Uint8Array {
   // Bitmaps begin at the bottom.
-  const pixels = Buffer.from(drawn.toReversed().flatMap((row) => [...row].flatMap((dot) => colours[dot]!)));
+  const pixels = Buffer.from(drawn.toReversed().flatMap((row) => Array.from(row).flatMap((dot) => colours[dot]!)));
   const head = Buffer.alloc(headBytes + bitmapHeadBytes);
   head.writeUInt16LE(1, 2);
   head.writeUInt16LE(1, 4);

@@ -67,8 +67,11 @@ export async function serving(t: TestContext, dataDir: string, options: CallOpti
   t.after(() => end());
   const { url, pid } = await runFile(dataDir, child, said);
   const token = readFileSync(join(dataDir, 'keys', 'operator.token'), 'utf8').trim();
-  const ask = (path: string, init: RequestInit = {}): Promise<Response> =>
-    fetch(url + path, { ...init, headers: { ...init.headers, authorization: `Bearer ${token}` } });
+  const ask = (path: string, init: RequestInit = {}): Promise<Response> => {
+    const headers = new Headers(init.headers);
+    headers.set('authorization', `Bearer ${token}`);
+    return fetch(url + path, { ...init, headers });
+  };
   return { dataDir, url, pid, token, fetch: ask, said, end };
 }
 

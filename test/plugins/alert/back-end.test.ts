@@ -88,7 +88,7 @@ for (const timeoutMs of [1_000, 2_000, 5_000, 10_000]) {
       asked
         .slice(-2)
         .map(({ length }) => length)
-        .toSorted(),
+        .toSorted((one, other) => one - other),
       [1, 39],
       'it is known, and asked alone',
     );
