@@ -5,7 +5,7 @@ import type { Outcome, Row } from '../exercise.ts';
 import { openBrowser } from '../plugins/console/browser.ts';
 import { type ConsoleHouse, startConsoleHouse } from '../plugins/console/console-house.ts';
 import { everyPage, goToPage } from '../plugins/console/every-page.ts';
-import { hostileAnswers, lookedAt } from '../plugins/console/hostile-answers.ts';
+import { forgetAnswers, hostileAnswers, lookedAt } from '../plugins/console/hostile-answers.ts';
 import { hostile } from '../plugins/console/hostile.ts';
 
 /** Windows that are open at once. */
@@ -55,6 +55,7 @@ async function goRound(browser: Browser, house: ConsoleHouse, string: number): P
   const shown: { page: string; refuses: boolean; shown: number }[] = [];
   const faults: Row[] = [];
   for (const refuses of [false, true]) {
+    await forgetAnswers(view.page);
     for (const one of everyPage) {
       await view.page.evaluate(`globalThis.shift = ${string}; globalThis.refuses = ${refuses}`);
       try {

@@ -7,7 +7,7 @@ import type { Browser } from 'playwright-core';
 import { barriers, openBrowser } from './browser.ts';
 import { type ConsoleHouse, startConsoleHouse } from './console-house.ts';
 import { everyPage, goToPage, openPage } from './every-page.ts';
-import { hostileAnswers, lookedAt } from './hostile-answers.ts';
+import { forgetAnswers, hostileAnswers, lookedAt } from './hostile-answers.ts';
 import { faultsOf } from './look.ts';
 
 let house: ConsoleHouse;
@@ -103,6 +103,7 @@ test('whatever an answer says, also where it refuses, no page runs it, breaks, o
   const found: string[] = [];
   let shown = 0;
   for (const refuses of [false, true]) {
+    await forgetAnswers(page);
     for (const [index, one] of everyPage.entries()) {
       await page.evaluate(`globalThis.shift = ${index}; globalThis.refuses = ${refuses}`);
       await goToPage(page, { ...one, sign: undefined });

@@ -92,6 +92,12 @@ export const hostileAnswers = `(() => {
   };
 })()`;
 
+/** Loads the page again: what it knows of answers it goes on showing, and refusals of the same would not be seen. */
+export async function forgetAnswers(page: Page): Promise<void> {
+  await page.reload();
+  await page.getByRole('button', { name: 'Search or jump to' }).waitFor();
+}
+
 /** What is wrong with a page that shows such texts, and how many of them it shows. */
 export async function lookedAt(page: Page): Promise<{ readonly faults: readonly string[]; readonly shown: number }> {
   const [ran, wrong, shown] = await page.evaluate<[unknown, readonly string[], number]>(

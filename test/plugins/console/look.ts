@@ -1,14 +1,37 @@
 import type { Page } from 'playwright-core';
 
+/** Where it is that a page is too wide: the innermost thing that reaches over the edge and that nothing around it cuts or scrolls, as a path of selectors. */
+const widest = `const widest = () => {
+  const edge = Math.min(innerWidth, document.querySelector('main').getBoundingClientRect().right) + 1;
+  const rightOf = (node) => {
+    const range = document.createRange();
+    range.selectNode(node);
+    return Math.max(...[...range.getClientRects()].map(({ right }) => right));
+  };
+  const isFree = (element) => element === null || element.matches('main, body') || (getComputedStyle(element).overflowX === 'visible' && isFree(element.parentElement));
+  const nameOf = (element) => element.tagName.toLowerCase() + [...element.classList].map((name) => '.' + name).join('');
+  const pathTo = (element) => (element.matches('main, body') ? '' : pathTo(element.parentElement) + ' > ') + nameOf(element);
+  const nodes = document.createTreeWalker(document.body, NodeFilter.SHOW_ELEMENT | NodeFilter.SHOW_TEXT);
+  let found;
+  for (let node = nodes.nextNode(); node !== null; node = nodes.nextNode()) {
+    const holder = node.nodeType === Node.TEXT_NODE ? node.parentElement : node;
+    const reaches = rightOf(node) > edge && isFree(node.nodeType === Node.TEXT_NODE ? holder : holder.parentElement);
+    if (reaches && (found === undefined || found.contains(holder))) {
+      found = holder;
+    }
+  }
+  return found === undefined ? 'no element reaches over the edge' : pathTo(found).slice(-120) + ' ' + found.textContent.trim().slice(0, 24);
+};`;
+
 /** What axe does not look for: things wider than the window, a focus that is not seen, an order of tabs that is not that of the page. */
 export const faultsOf = (page: Page): Promise<readonly string[]> =>
   page.evaluate<readonly string[]>(
     `(() => {
+      ${widest}
       const main = document.querySelector('main');
       const faults = [];
       if (document.documentElement.scrollWidth > innerWidth + 1 || main.scrollWidth > main.clientWidth + 1) {
-        const edge = main.getBoundingClientRect().right + 1;
-        faults.push('too wide: ' + main.scrollWidth + ' of ' + main.clientWidth, ...[...main.querySelectorAll('*')].filter((element) => element.getBoundingClientRect().right > edge).slice(0, 5).map((element) => element.outerHTML.slice(0, 160)));
+        faults.push('too wide: ' + main.scrollWidth + ' of ' + main.clientWidth + ': ' + widest());
       }
       const stops = [...main.querySelectorAll('a[href], button:not(:disabled), input:not(:disabled), select:not(:disabled), textarea:not(:disabled), summary, [tabindex="0"]')].filter((element) => element.checkVisibility());
       for (const element of stops.slice(0, 40)) {
