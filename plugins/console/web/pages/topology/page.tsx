@@ -33,15 +33,16 @@ export default function Topology() {
   const nodes = useList<Node>('/topology/nodes', { query: { q }, kinds: ['devices'], every: 60_000, pageSize: 400 });
   const edges = useList<Edge>('/topology/relations', { every: 60_000, pageSize: 1_000 });
   const blast = useData<Blast>(parts[1] === undefined ? undefined : `/topology/nodes/${encodeURIComponent(parts[1])}/blast-radius`, { query: { depth: 5 } });
+  const refused = blast.error ?? edges.error;
   const reached = new Map(blast.value?.reached.map(({ node, distance }) => [node.id, distance]));
   return (
     <>
       <Head title={text.title} note={nodes.items && count(text.nodes, nodes.total)}>
         <input type="search" value={q} placeholder={text.search} aria-label={text.search} onInput={(event) => setQ(event.currentTarget.value)} />
       </Head>
-      {nodes.error && <Refused error={nodes.error} retry={nodes.reload} />}
       {nodes.items?.length === 0 && <Empty title={text.none}>{text.noneNote}</Empty>}
       {(nodes.items?.length ?? 0) > 0 && <Drawn nodes={nodes.items!} edges={edges.items ?? []} chosen={Number(parts[1] ?? NaN)} reached={reached} />}
+      {refused && <Refused error={refused} />}
       {blast.value && (
         <Section title={text.reached.replace('{name}', () => blast.value!.node.name)}>
           <Table
@@ -59,6 +60,7 @@ export default function Topology() {
         <Table
           label={text.title}
           rows={nodes.items}
+          asked={nodes}
           columns={nodeColumns}
           keyOf={({ id }) => id}
           hrefOf={({ id }) => address(['topology', id])}
