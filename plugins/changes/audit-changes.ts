@@ -10,6 +10,8 @@ const place = 'audit';
 /** Areas whose changes can be the cause of trouble; what people do with incidents, chats and sessions is not. */
 const areas = /^(?:agent|alert|alert-rule|channel|notification-channel|dashboard|device|edge|monitor|pack|packs|plugin|recording|setting|skill|topology)s?\b/;
 const notOf = new Set(['incident', 'silence', 'change']);
+/** How people say it. */
+const made: Readonly<Record<string, string>> = { create: 'created', update: 'changed', delete: 'deleted' };
 const harmless = /:(?:reveal|test|preview)$/;
 
 /** Follows the audit trail by its numbers, from where it stood last time: what was changed while svc or this room was away comes later, once. */
@@ -71,12 +73,15 @@ function changeOf(entry: AuditEntry): readonly ChangeDraft[] {
     return [];
   }
   const what = `${type} ${id ?? ''}`.trim();
-  const named = fields.length === 0 ? '' : `: ${fields.slice(0, 8).join(', ')}${fields.length > 8 ? ' …' : ''}`;
+  const verb = action.slice(action.lastIndexOf(':') + 1);
+  const done = Object.hasOwn(made, verb) ? `${what} ${made[verb]}` : `${action} of ${what}`;
+  // Of what is new, all fields are.
+  const named = fields.length === 0 || verb === 'create' ? '' : `: ${fields.slice(0, 8).join(', ')}${fields.length > 8 ? ' …' : ''}`;
   return [
     {
       ref: `audit:${seq}`,
       ...{ at, kind: kindOf(action, type), source: 'audit', actor: actor.name },
-      summary: `${action} of ${what} by ${actor.name}${named}`,
+      summary: `${done} by ${actor.name}${named}`,
       ...(type === 'device' && id !== null && { device_id: id }),
       ...(type === 'edge' && id !== null && { edge_id: id }),
       labels: { action },

@@ -20,6 +20,7 @@ export const nodeRoutes = (nodes: Nodes): readonly RouteDeclaration[] => [
     method: 'POST',
     path,
     access: 'topology:create',
+    action: 'topology:create',
     summary: 'Create a node whose props fit the schema of its type',
     description: 'Devices need none made: each has a host node.',
     body: NodeDraft,

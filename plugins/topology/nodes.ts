@@ -59,7 +59,7 @@ export class Nodes {
         ...{ type: type.name, name: name.trim(), props: JSON.stringify(props), tags, device_id: null },
         ...{ created_at: now, updated_at: now },
       });
-      by.note({ resourceId: row.id, after: shownNode(row) });
+      by.note({ resourceType: 'node', resourceId: row.id, after: shownNode(row) });
       return shownNode(row);
     });
   }

@@ -19,6 +19,7 @@ export const relationRoutes = (relations: Relations): readonly RouteDeclaration[
     method: 'POST',
     path,
     access: 'topology:create',
+    action: 'topology:create',
     devices: 'narrowed',
     summary: 'Create a relation between two nodes',
     body: RelationDraft,

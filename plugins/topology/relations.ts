@@ -57,7 +57,7 @@ export class Relations {
         throw new SvcError('conflict', `there are ${mostRelations} relations already, which is the limit; delete some that are not needed`);
       }
       const row = await store.insert({ type, src_id: src, dst_id: dst, props: JSON.stringify(props), created_at: this.#clock.now() });
-      by.note({ resourceId: row.id, after: shownRelation(row) });
+      by.note({ resourceType: 'relation', resourceId: row.id, after: shownRelation(row) });
       return shownRelation(row);
     });
   }

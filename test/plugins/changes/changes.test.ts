@@ -88,13 +88,13 @@ test('a deploy that is posted is listed, found by its words, and near its time a
 test('an edit in the audit trail becomes one change, with the names of its fields, also when it was made while this room was away', async (t) => {
   const house = await startTestHost(t, { plugins: ['audit', 'topology', 'changes'] });
   const node = await house.json<{ id: number }>('/api/v1/topology/nodes', { method: 'POST', body: JSON.stringify({ type: 'service', name: 'shop' }) });
-  await until(async () => (await listed(house, '&kind=topology')).find(({ summary }) => /topology:create|nodes/.test(summary)));
+  await until(async () => (await listed(house, '&kind=topology')).find(({ summary }) => /^node 1 created by [^:]*$/.test(summary)));
 
   await house.host.disable('changes');
   await house.json(`/api/v1/topology/nodes/${node.id}`, { method: 'PATCH', body: JSON.stringify({ name: 'store' }) });
   await house.host.enable('changes');
   const change = await until(async () => (await listed(house, '&kind=topology')).find(({ summary }) => summary.includes('name')));
-  assert.match(change.summary, /node 1 by .*: name/);
+  assert.match(change.summary, /^node 1 changed by .*: name/);
   assert.doesNotMatch(change.summary, /store/);
   assert.equal((await listed(house, '&kind=topology')).length, 2);
 });

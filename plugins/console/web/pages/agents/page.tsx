@@ -99,7 +99,7 @@ function Personas() {
 }
 
 const personaColumns: readonly Column<Persona>[] = [
-  { head: text.name, width: '130px', cell: ({ name }) => <span class="cut">{name}</span> },
+  { head: text.name, width: '150px', cell: ({ name }) => <span class="cut">{name}</span> },
   { head: text.for, cell: ({ description }) => <span class="cut soft">{description}</span> },
   { head: text.may, width: '220px', rank: 2, cell: ({ permission_mode: mode }) => <Mode mode={mode} /> },
   { head: text.source, width: '90px', rank: 1, cell: ({ source }) => source },

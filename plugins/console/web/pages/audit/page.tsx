@@ -16,7 +16,7 @@ const text = words('audit', {
   failure: 'Failed',
   denied: 'Denied',
   outcome: 'Outcome',
-  action: 'Action, such as alert.rule.update',
+  action: 'Action, such as auth:login',
   what: 'What',
   who: 'Who',
   on: 'On',
@@ -80,6 +80,10 @@ export default function Audit() {
 const columns: readonly Column<AuditRow>[] = [
   { head: text.what, cell: ({ action, status }) => <Status tone={tones[status]}>{action}</Status> },
   { head: text.on, rank: 2, cell: ({ resource_type: type, resource_id: id }) => <span class="cut soft">{id === null ? type : `${type} ${id}`}</span> },
-  { head: text.who, width: '24%', cell: ({ actor }) => <span class="cut">{actor.name ?? actor.email ?? `${actor.type} ${actor.id}`}</span> },
+  {
+    head: text.who,
+    width: '24%',
+    cell: ({ actor }) => <span class="cut">{actor.name ?? actor.email ?? (actor.type === actor.id ? actor.id : `${actor.type} ${actor.id}`)}</span>,
+  },
   { head: text.at, width: '110px', cell: ({ occurred_at: at }) => <Time at={at} /> },
 ];

@@ -72,7 +72,7 @@ const units: Readonly<Record<string, Unit>> = {
 export function PanelView({ panel, bounds, onRange, onEdit }: PanelProps) {
   const { title, type, unit, position, data, query, expanded_query: expanded } = panel;
   const height = Math.max(60, position.h * rowHeight - around);
-  const plotted = useMemo(() => (data.result_type === 'matrix' ? plottedOf(data.result) : undefined), [data]);
+  const plotted = useMemo(() => (data.result_type === 'matrix' ? plottedOf(data.result, title) : undefined), [data, title]);
   const tools = onEdit && <Button kind="quiet" icon="more" label={text.edit.replace('{title}', () => title)} onClick={onEdit} />;
   const why = panel.error?.message ?? panel.missing?.message ?? (data.result.length === 0 ? text.nothing : undefined);
   return (
@@ -180,7 +180,7 @@ const Scrolling = ({ title, height, heads, numeric, children }: ScrollingProps) 
 );
 
 /** The lines of a panel have times of their own; drawn, they share one grid. */
-function plottedOf(result: Extract<Result, { result_type: 'matrix' }>['result']): Plotted {
+function plottedOf(result: Extract<Result, { result_type: 'matrix' }>['result'], title: string): Plotted {
   const times = [...new Set(result.flatMap(({ values }) => values.map(([at]) => at)))].toSorted((a, b) => a - b);
   const places = new Map(times.map((at, index) => [at, index]));
   const lines = result.map(({ name, values }) => {
@@ -188,7 +188,8 @@ function plottedOf(result: Extract<Result, { result_type: 'matrix' }>['result'])
     for (const [at, value] of values) {
       row[places.get(at)!] = Number.isFinite(Number(value)) ? Number(value) : null;
     }
-    return { name, values: row };
+    // A series without labels is what the panel is about.
+    return { name: name === '{}' ? title : name, values: row };
   });
   return { times, lines };
 }

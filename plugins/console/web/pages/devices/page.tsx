@@ -65,6 +65,8 @@ interface Row extends Device {
   readonly cpu?: number;
   readonly memory?: number;
   readonly load?: number;
+  /** Its figures are still asked for. */
+  readonly isAwaited: boolean;
 }
 
 function List() {
@@ -125,15 +127,19 @@ function useFigures(devices: readonly Device[] | undefined): readonly Row[] | un
   const ids = (devices ?? []).slice(0, mostMeasured).map(({ id }) => id);
   const of = (metric: string) => ({ query: { query: `max by (device_id) (${metric}{device_id=~"${ids.join('|')}"})` }, every: 10_000 });
   const path = ids.length === 0 ? undefined : '//prometheus/api/v1/query';
-  const cpu = useData<Vector>(path, of('node_cpu_usage_percent')).value;
-  const memory = useData<Vector>(path, of('node_memory_used_percent')).value;
-  const load = useData<Vector>(path, of('node_load1')).value;
+  const asked = [
+    useData<Vector>(path, of('node_cpu_usage_percent')),
+    useData<Vector>(path, of('node_memory_used_percent')),
+    useData<Vector>(path, of('node_load1')),
+  ];
+  const [cpu, memory, load] = asked.map(({ value }) => value);
+  const isAwaited = asked.some(({ isFirst }) => isFirst);
   return useMemo(() => {
     const byId = (answer: Vector | undefined): Map<number, number> =>
       new Map(answer?.data.result.map(({ metric, value }) => [Number(metric['device_id']), Number(value[1])] as const));
     const [cpus, memories, loads] = [byId(cpu), byId(memory), byId(load)];
-    return devices?.map((device) => ({ ...device, cpu: cpus.get(device.id), memory: memories.get(device.id), load: loads.get(device.id) }));
-  }, [devices, cpu, memory, load]);
+    return devices?.map((device) => ({ ...device, cpu: cpus.get(device.id), memory: memories.get(device.id), load: loads.get(device.id), isAwaited }));
+  }, [devices, cpu, memory, load, isAwaited]);
 }
 
 const columns: readonly Column<Row>[] = [
@@ -146,9 +152,9 @@ const columns: readonly Column<Row>[] = [
       </span>
     ),
   },
-  { head: text.cpu, width: '84px', numeric: true, cell: ({ cpu }) => <Share value={cpu} /> },
-  { head: text.memory, width: '92px', numeric: true, cell: ({ memory }) => <Share value={memory} /> },
-  { head: text.load, width: '70px', numeric: true, rank: 1, cell: ({ load }) => figure(load) },
+  { head: text.cpu, width: '84px', numeric: true, cell: ({ cpu, isAwaited }) => !isAwaited && <Share value={cpu} /> },
+  { head: text.memory, width: '92px', numeric: true, cell: ({ memory, isAwaited }) => !isAwaited && <Share value={memory} /> },
+  { head: text.load, width: '70px', numeric: true, rank: 1, cell: ({ load, isAwaited }) => !isAwaited && figure(load) },
   { head: text.address, width: '130px', rank: 1, cell: ({ ip_address: ip }) => <span class="soft">{ip ?? '–'}</span> },
   {
     head: text.system,

@@ -32,6 +32,8 @@ interface Streams {
   };
 }
 
+/** On a phone a line that is not wrapped shows little but its time. */
+const narrow = '(max-width: 560px)';
 const most = 500;
 const mostFollowed = 2_000;
 const followEveryMs = 1_500;
@@ -42,7 +44,7 @@ export function LogLines({ query, onError }: { readonly query: string; readonly 
   const [lines, setLines] = useState<readonly Line[]>();
   const [error, setError] = useState<ApiError>();
   const [isFollowing, setFollowing] = useState(false);
-  const [isWrapped, setWrapped] = useState(false);
+  const [isWrapped, setWrapped] = useState(() => matchMedia(narrow).matches);
   const [picked, setPicked] = useState<string>();
   const newest = useRef('0');
   const key = JSON.stringify([query, window]);

@@ -63,7 +63,7 @@ function RuleList() {
       ),
     },
     { head: text.kind, width: '150px', rank: 2, cell: ({ kind }) => <span class="soft">{kind.replaceAll('_', ' ')}</span> },
-    { head: text.scope, width: '140px', rank: 1, cell: ({ scope_type: scope }) => scope.replaceAll('_', ' ') },
+    { head: text.scope, width: '160px', rank: 1, cell: ({ scope_type: scope }) => scope.replaceAll('_', ' ') },
     { head: text.enabled, width: '80px', cell: (rule) => <Switch rule={rule} may={may('alert:write')} done={rules.reload} /> },
   ];
   return (

@@ -1,4 +1,4 @@
-import { useMemo } from 'preact/hooks';
+import { useLayoutEffect, useMemo, useRef } from 'preact/hooks';
 
 import { useData, useList } from '../../frame/data.ts';
 import { address, goTo, usePlace, useParam } from '../../frame/location.ts';
@@ -94,8 +94,12 @@ interface MapProps {
 /** Layers from what depends to what is depended upon; what a failure of the chosen node reaches stands out. */
 function Drawn({ nodes, edges, chosen, reached }: MapProps) {
   const { places, width, height } = useMemo(() => layout(nodes, edges), [nodes, edges]);
+  const map = useRef<HTMLDivElement>(null);
+  const { x: left, y: top } = places.get(chosen) ?? { x: width / 2, y: 0 };
+  // Where the page is narrower than the map, what was chosen is in sight.
+  useLayoutEffect(() => map.current!.scrollTo(left - map.current!.clientWidth / 2, top - map.current!.clientHeight / 2), [left, top]);
   return (
-    <div class="map">
+    <div class="map" ref={map}>
       <svg viewBox={`0 0 ${width} ${height}`} width={width} height={height} role="img" aria-label={text.map.replace('{count}', String(nodes.length))}>
         {edges.map(({ id, src_id: from, dst_id: to }) => {
           const [a, b] = [places.get(from), places.get(to)];
@@ -106,6 +110,7 @@ function Drawn({ nodes, edges, chosen, reached }: MapProps) {
           const tone = id === chosen ? 'critical' : reached.has(id) ? 'warning' : 'muted';
           return (
             <g key={id} class={`map-node ${tone}`} onClick={() => goTo(address(['topology', id]))}>
+              <title>{name}</title>
               <circle cx={x} cy={y} r={type === 'host' ? 5 : 7} />
               <text x={x} y={y + 18} text-anchor="middle">
                 {name.length > 18 ? `${name.slice(0, 17)}…` : name}
