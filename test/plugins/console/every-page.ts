@@ -37,6 +37,8 @@ export const everyPage: readonly OnePage[] = [
   { name: 'recordings', address: '/ui/shell/recordings', sign: 'Recordings' },
   { name: 'agents', address: '/ui/agents', sign: 'Agents' },
   { name: 'knowledge', address: '/ui/knowledge?read=vault/hosts/disk-full.md', sign: 'First three readings' },
+  { name: 'library', address: '/ui/knowledge', sign: 'All documents' },
+  { name: 'found', address: '/ui/knowledge?q=disk', sign: 'Found' },
   { name: 'packs', address: '/ui/packs', sign: 'Packs' },
   { name: 'users', address: '/ui/users', sign: 'Users and roles' },
   { name: 'roles', address: '/ui/users/roles', sign: 'May' },

@@ -105,7 +105,8 @@ function List() {
 }
 
 /** Where an incident is, as short as people say it. */
-export const placeOf = ({ labels, scope_type: type, scope_id: id }: Incident): string => labels['instance'] ?? labels['service'] ?? (type === 'host' ? id : '');
+export const placeOf = ({ labels, scope_type: type, scope_id: id }: Incident): string =>
+  labels['instance'] ?? labels['service'] ?? (type === 'host' ? id : type.replaceAll('_', ' '));
 
 function Lasts({ of }: { readonly of: Incident }) {
   const now = useNow();

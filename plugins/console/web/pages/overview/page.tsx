@@ -213,12 +213,10 @@ function OwnHealth() {
       ) : bad.length === 0 ? (
         <p class="soft calm">{text.healthy}</p>
       ) : (
-        <ul class="list">
+        <ul class="list tall">
           {bad.map(({ part, detail }) => (
             <li key={part}>
-              <Mark tone="critical" />
-              <span>{part}</span>
-              <span class="soft">{detail}</span>
+              <Mark tone="critical" /> {part} <span class="soft">{detail}</span>
             </li>
           ))}
         </ul>

@@ -218,11 +218,10 @@ function One({ id }: { readonly id: string }) {
       />
       {value.findings.length > 0 && (
         <Section title={text.findings}>
-          <ul class="list">
+          <ul class="list tall">
             {value.findings.map(({ rule, file, line, message }) => (
               <li key={`${rule} ${file} ${line}`}>
-                <Tag tone="warning">{rule}</Tag>
-                <span>{message}</span>
+                <Tag tone="warning">{rule}</Tag> {message}{' '}
                 <span class="soft">
                   {file}:{line}
                 </span>

@@ -137,12 +137,10 @@ function Import({ onClose, onDone }: { readonly onClose: () => void; readonly on
           <p>
             {count(text.taken, outcome.taken.length)}, {count(text.left, outcome.left_out.length)}
           </p>
-          <ul class="list">
+          <ul class="list tall">
             {outcome.left_out.map(({ rule, reason }) => (
               <li key={rule}>
-                <Mark tone="warning" />
-                <span>{rule}</span>
-                <span class="soft">{reason}</span>
+                <Mark tone="warning" /> {rule} <span class="soft">{reason}</span>
               </li>
             ))}
           </ul>
