@@ -8,7 +8,7 @@ import { address, usePlace, useParam } from '../../frame/location.ts';
 import { say, words } from '../../frame/words.ts';
 import { attempt, Dialog } from '../../kit/dialog.tsx';
 import { Form, TextField } from '../../kit/form.tsx';
-import { Button, Empty, Head, Refused, Section } from '../../kit/parts.tsx';
+import { Button, Empty, Head, Refused, Section, Skeleton } from '../../kit/parts.tsx';
 import { Tag } from '../../kit/status.tsx';
 import { type Column, Table } from '../../kit/table.tsx';
 import { Time } from '../../kit/time.tsx';
@@ -67,6 +67,7 @@ function Library() {
   const [path, setPath] = useParam('path');
   const [isNew, setNew] = useState(false);
   const documents = useList<Doc>('/knowledge/docs', { query: { path_prefix: path }, every: 30_000 });
+  const folders = useList<Folder>('/knowledge/paths', { every: 60_000, pageSize: 200 });
   const sync = (): void => void attempt(() => api.post('/knowledge/vault/sync'), text.synced).then(documents.reload);
   return (
     <>
@@ -80,9 +81,13 @@ function Library() {
         )}
       </Head>
       <input class="wide" type="search" value={q} placeholder={text.search} aria-label={text.search} onInput={(event) => setQ(event.currentTarget.value)} />
-      {q.trim() === '' ? (
+      {q.trim() !== '' ? (
+        <Found q={q} path={path} />
+      ) : folders.isFirst ? (
+        <Skeleton lines={8} />
+      ) : (
         <div class="columns narrow-first">
-          <Folders path={path} onPick={setPath} />
+          <Folders of={folders.items ?? []} path={path} onPick={setPath} />
           <div>
             <Table
               label={text.title}
@@ -97,8 +102,6 @@ function Library() {
             />
           </div>
         </div>
-      ) : (
-        <Found q={q} path={path} />
       )}
       {isNew && <NewDocument folder={path} onClose={() => setNew(false)} />}
     </>
@@ -119,8 +122,14 @@ const columns: readonly Column<Doc>[] = [
   { head: text.changed, width: '110px', rank: 1, cell: ({ updated_at: at }) => <Time at={at} /> },
 ];
 
-function Folders({ path, onPick }: { readonly path: string; readonly onPick: (path: string) => void }) {
-  const folders = useList<Folder>('/knowledge/paths', { every: 60_000, pageSize: 200 });
+interface FoldersProps {
+  readonly of: readonly Folder[];
+  readonly path: string;
+  readonly onPick: (path: string) => void;
+}
+
+/** Above the documents where it is narrow: known before them, so that they are not pushed away. */
+function Folders({ of, path, onPick }: FoldersProps) {
   return (
     <Section title={text.folder}>
       <ul class="list">
@@ -129,7 +138,7 @@ function Folders({ path, onPick }: { readonly path: string; readonly onPick: (pa
             {text.all}
           </button>
         </li>
-        {folders.items?.map(({ path: at, total }) => (
+        {of.map(({ path: at, total }) => (
           <li key={at}>
             <button type="button" class="rowlink" aria-pressed={at === path} onClick={() => onPick(at)}>
               {at}
