@@ -65,6 +65,25 @@ for (const [size, dark] of [
   );
 }
 
+test('the first stop of Tab leads past the navigation', { timeout: 120_000 }, async (t) => {
+  if (!browser) {
+    return t.skip('chromium is not installed');
+  }
+  const { page, context } = await house.view(browser);
+  await openPage(
+    page,
+    house.url,
+    everyPage.find(({ name }) => name === 'devices')!,
+  );
+  for (const key of ['Tab', 'Enter', 'Tab']) {
+    await page.keyboard.press(key);
+  }
+  assert.ok(await page.evaluate("document.activeElement.closest('main') !== null"));
+  assert.equal(new URL(page.url()).pathname, '/ui/devices');
+  await context.close();
+  return undefined;
+});
+
 /** How much of what was shown has moved by itself, as browsers count it. */
 const watchShifts = `globalThis.shifts = 0;
 new PerformanceObserver((list) => list.getEntries().forEach(({ value, hadRecentInput }) => (shifts += hadRecentInput ? 0 : value)))

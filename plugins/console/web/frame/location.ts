@@ -41,7 +41,7 @@ export function followLinks(): void {
   addEventListener('popstate', () => place.set(placeNow()));
   addEventListener('click', (event) => {
     const link = (event.target as Element | null)?.closest?.('a');
-    const isOwn = link && link.origin === location.origin && isPage(link.pathname) && !link.target;
+    const isOwn = link && link.origin === location.origin && isPage(link.pathname) && !link.target && !link.hash;
     if (isOwn && !event.defaultPrevented && event.button === 0 && !event.metaKey && !event.ctrlKey && !event.shiftKey && !event.altKey) {
       event.preventDefault();
       goTo(link.href);
