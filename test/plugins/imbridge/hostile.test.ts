@@ -7,8 +7,8 @@ import { beyond, markdownReader, plainReader, type Reader, slackReader, troubleI
 import type { Standing } from './fakes.ts';
 import { type ImApp, imOffice, type Provider, providers, settled } from './office.ts';
 
-/** Buttons of DingTalk are links, whose addresses are of one message only. */
-const withoutTokens: Reader = (text) => markdownReader(text).map((found) => found.replace(/^(\[[^\]]*\])\((?:dtmd|http)[^)]*\)/, '$1'));
+/** Buttons of DingTalk are links, whose addresses have a token of one message only: its underscores are no marks. */
+const withoutTokens: Reader = (text) => markdownReader(text.replaceAll(/(%2Fdo%20|\/incident-pages\/)[\w.-]+/g, '$1token'));
 const readers: Readonly<Record<Provider, Reader>> = {
   ...{ slack: slackReader, telegram: plainReader, feishu: markdownReader, dingtalk: withoutTokens, wecom: plainReader },
 };
