@@ -117,7 +117,9 @@ function compileNotice(root) {
 function ownHeaders() {
   const folder = resolve(dirname(realpathSync(process.execPath)), '..');
   const text = readText(join(folder, 'include/node/node_version.h')) ?? '';
-  const version = ['MAJOR', 'MINOR', 'PATCH'].map((part) => new RegExp(`define NODE_${part}_VERSION (\\d+)`).exec(text)?.[1]).join('.');
+  const version = [/define NODE_MAJOR_VERSION (\d+)/, /define NODE_MINOR_VERSION (\d+)/, /define NODE_PATCH_VERSION (\d+)/]
+    .map((part) => part.exec(text)?.[1])
+    .join('.');
   return version === process.versions.node ? folder : undefined;
 }
 

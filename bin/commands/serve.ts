@@ -8,6 +8,7 @@ import type { ExitCode } from '../cli/failure.ts';
 import { withCredentials } from '../service/from-systemd.ts';
 import { currentProduct } from '../product.ts';
 import { TrialStart } from '../update/trial-start.ts';
+import { assertNotTakenBack } from '../update/trial.ts';
 
 export const command: Command = {
   operands: [],
@@ -24,8 +25,16 @@ export const command: Command = {
       safeguard: (dataDir) => {
         trial.begin(dataDir);
         finishRestore(dataDir, product.embedded?.nativeBinding);
-        return new AutomaticBackups(dataDir, product);
+        const backups = new AutomaticBackups(dataDir, product);
+        return {
+          beforeMigration: async () => {
+            assertNotTakenBack(dataDir);
+            await backups.beforeMigration();
+          },
+          wayBack: () => backups.wayBack(),
+        };
       },
+      beforePlugins: ({ dataDir }) => assertNotTakenBack(dataDir),
     };
     const code = await serve(options, (running) => {
       trial.ready(running.dataDir);

@@ -1,4 +1,6 @@
+import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -55,7 +57,7 @@ export class Demo {
       undo.push(() => model.close());
       const password = systemIds(systemClock).token(12);
       const environment = {
-        ...{ SVC_HTTP_ADDR: `127.0.0.1:${options.port}`, SVC_DATA_DIR: dataDir, SVC_LOG_LEVEL: 'warn', SVC_EDGE_LOCAL: 'false' },
+        ...{ SVC_HTTP_ADDR: `127.0.0.1:${options.port || (await freePort())}`, SVC_DATA_DIR: dataDir, SVC_LOG_LEVEL: 'warn', SVC_EDGE_LOCAL: 'false' },
         ...{ SVC_ADMIN_EMAIL: email, SVC_ADMIN_PASSWORD: password, SVC_OUTBOUND_ALLOW_PRIVATE: '127.0.0.1' },
         ...{ SVC_LLM_COMPATIBLE_BASE_URL: model.url, SVC_LLM_DEFAULT_MODEL: 'compatible/demo' },
         // The scripted model has nothing to say of an investigation.
@@ -157,4 +159,14 @@ async function undone(steps: (() => unknown)[]): Promise<void> {
       process.stderr.write(`svc: ending the demo failed in part: ${messageOf(error)}; remove svc-demo-* from ${tmpdir()} if it is still there\n`);
     }
   }
+}
+
+/** One for the links of notices, too, which are made before it listens. */
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
 }

@@ -155,9 +155,11 @@ async function judged(update: Update, record: UpdateRecord, active: ReadonlySet<
 }
 
 /** Nothing serves while the data go back; what serves then is the version before. */
-async function undone({ program, keeper, nativeBinding }: Update, record: UpdateRecord, reason: string): Promise<Outcome> {
-  // First, so that a start that comes in between does not go on with the new version.
+async function undone({ program, dataDir, keeper, nativeBinding }: Update, record: UpdateRecord, reason: string): Promise<Outcome> {
+  // First, so that a start that comes in between does not go on with the new version. The mark, too: a start that counts itself writes the record.
   writeRecord(program, { ...(readRecord(program) ?? record), state: 'back', reason });
+  const { from, to } = record;
+  writeMark(dataDir, { ...(readMark(dataDir) ?? { id: record.id, program }), takenBack: { from, to, reason, at: Date.now() } });
   await keeper.stop();
   const current = readRecord(program);
   if (current?.id === record.id) {

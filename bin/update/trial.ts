@@ -18,6 +18,7 @@ export type Trial = Pick<UpdateRecord, 'id' | 'deadlineMs' | 'holdMs'> & { reado
  * write to its program, as in a service, the unit has done that as root before.
  */
 export function beginTrial(dataDir: string, nativeBinding: string | undefined): Trial | undefined {
+  assertNotTakenBack(dataDir);
   const mark = readMark(dataDir);
   const record = mark === undefined ? undefined : readRecord(mark.program);
   if (mark === undefined || record?.id !== mark.id || !isSwitched(mark.program)) {
@@ -53,6 +54,17 @@ export function beginTrial(dataDir: string, nativeBinding: string | undefined): 
     writeRecord(program, rest);
   }
   return trial;
+}
+
+/**
+ * Whoever keeps svc running may start the version on trial once more in the moment in which it is given up, when neither its lock nor its card
+ * tells of it yet: such a process is older than the mark, and ends. Asked at the start, and again where it has the lock of the data.
+ */
+export function assertNotTakenBack(dataDir: string): void {
+  const takenBack = readMark(dataDir)?.takenBack;
+  if (takenBack !== undefined && performance.timeOrigin < takenBack.at) {
+    throw gaveWay(takenBack, takenBack.reason);
+  }
 }
 
 /** The new version serves: from here on its data are not given up. Later, it has held. */
@@ -144,5 +156,5 @@ function mayReplace(program: string): boolean {
   }
 }
 
-const gaveWay = ({ from, to }: UpdateRecord, reason: string): SvcError =>
+const gaveWay = ({ from, to }: Pick<UpdateRecord, 'from' | 'to'>, reason: string): SvcError =>
   new SvcError('conflict', `svc ${to} gave way, because ${reason}; svc ${from} is in its place again: start it, where nothing does that by itself`);

@@ -46,6 +46,15 @@ function neverReady(root: string): void {
   writeFileSync(file, readFileSync(file, 'utf8').replace('address.port = await', waits));
 }
 
+/** Comes to its trial late, and ends before it is ready. */
+function comesLate(root: string): void {
+  const file = join(root, 'bin/update/trial-start.ts');
+  const waits =
+    'Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 5_000);\n    setTimeout(() => process.exit(7), 1_000);\n    const trial = beginTrial';
+  writeFileSync(file, readFileSync(file, 'utf8').replace('const trial = beginTrial', waits));
+  neverReady(root);
+}
+
 function sign(file: string, key: string): string {
   const signed = signRelease(createHash('sha256').update(readFileSync(file)).digest('hex'), key);
   writeFileSync(`${file}.sig`, signed.signature);
@@ -161,6 +170,19 @@ test('a version that is not ready by its deadline gives way', { timeout: 600_000
   assert.ok(performance.now() - began > 8_000);
   assert.equal(await kept.version(), '1.0.0');
   await nothingLost();
+});
+
+test('a start of a version that is given up meanwhile ends', { timeout: 600_000 }, async (t) => {
+  const { kept, update, write, nothingLost } = rig(t);
+  const late = version(t, '2.0.0', comesLate);
+  kept.start();
+  await write();
+  // Its first start has ended by then, and the second one sleeps before it looks at its trial.
+  const refused = await update([late, '--unsigned', '--deadline', '9']);
+  assert.equal(refused.code, 1, refused.stdout);
+  assert.equal(await kept.version(), '1.0.0');
+  await nothingLost();
+  assert.match(kept.said, /svc 2\.0\.0 gave way, because it was not ready within 9 s/);
 });
 
 test('what is no version, or not for this machine, changes nothing', { timeout: 600_000 }, async (t) => {

@@ -217,7 +217,7 @@ function summaryOf({ rule, annotations, lead, threshold, eta, needs }: Firing): 
   } = lead;
   const where = device === null ? '' : ` on device ${device}`;
   const unit = unitOf(rule);
-  const what = value === null ? '' : `: ${shownNumber(value)}${unit}${threshold === null ? '' : `, threshold ${shownNumber(threshold)}${unit}`}`;
+  const what = value === null ? '' : `: ${readable(value, threshold)}${unit}${threshold === null ? '' : `, threshold ${rounded(threshold, 6)}${unit}`}`;
   const when = eta === null ? '' : `, reached in ${shownSpan(eta)}`;
   const basis = needs === undefined ? '' : ` (forecast on ${needs})`;
   return annotations['summary'] ?? `${rule.name}${where}${what}${when}${basis}`;
@@ -226,4 +226,11 @@ function summaryOf({ rule, annotations, lead, threshold, eta, needs }: Firing): 
 /** To the minute where it is longer than one. */
 const shownSpan = (seconds: number): string => formatDuration(Math.round(seconds < 60 ? seconds : Math.round(seconds / 60) * 60) * 1_000);
 
-const shownNumber = (value: number): string => String(Number(value.toPrecision(6)));
+/** With four digits, or those of its whole part, or as many as tell it from what it is compared to. */
+function readable(value: number, beside: number | null): string {
+  const least = Math.max(4, String(Math.trunc(Math.abs(value))).length);
+  const digits = [least, 5].find((count) => count < 6 && rounded(value, count) !== String(beside)) ?? 6;
+  return rounded(value, digits);
+}
+
+const rounded = (value: number, digits: number): string => String(Number(value.toPrecision(digits)));

@@ -23,6 +23,8 @@ export class Group implements SpanTable {
   readonly live = undefined;
   readonly #read: (section: number) => Uint8Array;
   #dictionary: GroupDictionary | undefined;
+  #spanIds: Uint8Array | undefined;
+  #idsOfTraces: Uint8Array | undefined;
   #traceTable: TraceColumns | undefined;
   #times: TimeColumns | undefined;
   #fields: FieldColumns | undefined;
@@ -39,8 +41,13 @@ export class Group implements SpanTable {
     return (this.#dictionary ??= new GroupDictionary(this.#read(groupSections.texts), () => this.#read(groupSections.pairs)));
   }
 
+  // Asked for with each span: the cache of sections is not.
   get spanIds(): Uint8Array {
-    return this.#read(groupSections.spanIds);
+    return (this.#spanIds ??= this.#read(groupSections.spanIds));
+  }
+
+  get #traceIds(): Uint8Array {
+    return (this.#idsOfTraces ??= this.#read(groupSections.traceIds));
   }
 
   get startMs(): Float64Array {
@@ -104,7 +111,7 @@ export class Group implements SpanTable {
   }
 
   traceId(trace: number): string {
-    return hexOf(this.#read(groupSections.traceIds), trace * 16, 16);
+    return hexOf(this.#traceIds, trace * 16, 16);
   }
 
   rowsOf(trace: number): number[] {
@@ -120,7 +127,7 @@ export class Group implements SpanTable {
 
   /** The ids are sorted. */
   findTrace(id: Uint8Array): number {
-    const ids = this.#read(groupSections.traceIds);
+    const ids = this.#traceIds;
     let low = 0;
     let high = this.traces - 1;
     while (low <= high) {

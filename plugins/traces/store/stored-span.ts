@@ -18,6 +18,14 @@ export class StoredSpan implements Span {
     return (this.#id ??= hexOf(this.#table.spanIds, this.#row * 8, 8));
   }
 
+  get idHigh(): number {
+    return word(this.#table.spanIds, this.#row * 8);
+  }
+
+  get idLow(): number {
+    return word(this.#table.spanIds, this.#row * 8 + 4);
+  }
+
   get parentId(): string {
     return (this.#parentId ??= this.#table.parentId(this.#row));
   }
@@ -109,6 +117,8 @@ export class StoredSpan implements Span {
     return attributes;
   }
 }
+
+const word = (bytes: Uint8Array, at: number): number => ((bytes[at]! << 24) | (bytes[at + 1]! << 16) | (bytes[at + 2]! << 8) | bytes[at + 3]!) >>> 0;
 
 const digits = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'));
 

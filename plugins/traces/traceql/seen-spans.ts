@@ -32,6 +32,8 @@ export class SeenSpans {
   readonly #charge: (bytes: number) => void;
   #slots: Uint32Array;
   #count = 0;
+  /** What the spans of one trace have in common: they come one after another. */
+  #trace = { id: '', high: 0, low: 0 };
 
   constructor(charge: (bytes: number) => void) {
     this.#charge = charge;
@@ -39,20 +41,13 @@ export class SeenSpans {
   }
 
   /** Whether the span is new. */
-  add(traceId: string, span: Pick<Span, 'id' | 'kind' | 'resource'>): boolean {
-    const { id, kind } = span;
+  add(traceId: string, span: Pick<Span, 'idHigh' | 'idLow' | 'kind' | 'resource'>): boolean {
+    if (this.#trace.id !== traceId) {
+      this.#trace = traceOf(traceId);
+    }
     const { hash } = senderOf(span);
-    // Ids are random, or tell where they are from: both halves of both take part.
-    const high = mixed(
-      hash ^ parseInt(traceId.slice(0, 8), 16) ^ Math.imul(parseInt(traceId.slice(16, 24), 16), 31) ^ Math.imul(parseInt(id.slice(0, 8), 16), 0x9e3779b1),
-    );
-    const low =
-      mixed(
-        Math.imul(hash, 41) ^
-          parseInt(traceId.slice(8, 16), 16) ^
-          Math.imul(parseInt(traceId.slice(24), 16), 37) ^
-          Math.imul(parseInt(id.slice(8), 16) + kind, 0x85ebca6b),
-      ) | 1;
+    const high = mixed(hash ^ this.#trace.high ^ Math.imul(span.idHigh, 0x9e3779b1));
+    const low = mixed(Math.imul(hash, 41) ^ this.#trace.low ^ Math.imul(span.idLow + span.kind, 0x85ebca6b)) | 1;
     if (!put(this.#slots, high, low >>> 0)) {
       return false;
     }
@@ -73,6 +68,12 @@ export class SeenSpans {
       }
     }
   }
+}
+
+/** Ids are random, or tell where they are from: both halves of them take part, as those of the spans do. */
+function traceOf(id: string): { readonly id: string; readonly high: number; readonly low: number } {
+  const word = (at: number): number => parseInt(id.slice(at, at + 8), 16);
+  return { id, high: word(0) ^ Math.imul(word(16), 31), low: word(8) ^ Math.imul(word(24), 37) };
 }
 
 /** `low` is never 0, which marks a free slot. */

@@ -45,6 +45,9 @@ export interface SpanLink {
 export interface Span {
   /** 16 hexadecimal digits. */
   readonly id: string;
+  /** The first and the last eight of them as numbers: those who look at millions make no text of each. */
+  readonly idHigh: number;
+  readonly idLow: number;
   /** Empty where the span is a root. */
   readonly parentId: string;
   readonly name: string;

@@ -30,9 +30,12 @@ async function watching(t: TestContext, dataDir: string, clock: HandClock) {
         await house.service(AlertEvaluator).tick();
       }
     },
-    /** From now on the time passes in which they are away. */
-    unreached: (machines: readonly { readonly keys: { readonly id: number } }[]) =>
-      until('no tunnel of theirs is open', () => machines.every(({ keys }) => house.service(EdgeFleet).capabilities(keys.id) === undefined)),
+    /** They go, a moment after what was said of them last: the series has one value a moment. From now on the time passes in which they are away. */
+    async lose(machines: readonly { readonly keys: { readonly id: number }; readonly session: TunnelSession }[]) {
+      clock.advance(1);
+      await Promise.all(machines.map(({ session }) => session.close()));
+      await until('no tunnel of theirs is open', () => machines.every(({ keys }) => house.service(EdgeFleet).capabilities(keys.id) === undefined));
+    },
     /** Edges that are up, and those that are down, by the newest samples. */
     async series(value: 0 | 1): Promise<number> {
       const answer = await house.service(MetricsQueries).instant(`svc_edge_online == ${value}`, clock.now());
@@ -67,8 +70,7 @@ test('a device that goes away is one incident, which ends when it is back; a res
   }
 
   // Away for longer than a blink, and for less than the rule allows.
-  await Promise.all(machines.map(({ session }) => session.close()));
-  await first.unreached(machines);
+  await first.lose(machines);
   await first.pass(20_000);
   await until('all are told to be down', async () => (await first.series(0)) === count);
   await first.pass(20_000);
@@ -80,8 +82,7 @@ test('a device that goes away is one incident, which ends when it is back; a res
   assert.deepEqual(await first.incidents(), []);
 
   const [lost] = machines;
-  await lost!.session.close();
-  await first.unreached([lost!]);
+  await first.lose([lost!]);
   await first.pass(20_000);
   await until('it is told to be down', async () => (await first.series(0)) === 1);
   await first.pass(120_000);

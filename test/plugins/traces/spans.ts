@@ -38,8 +38,12 @@ const listOf = (record: Readonly<Record<string, Plain>> = {}): readonly Attribut
 
 export function spanOf(sketch: Sketch): Span {
   const startMs = epochMs + (sketch.at ?? 0);
+  // Ids of tests are short words.
+  const idBytes = Buffer.from(sketch.id.padStart(8));
   return {
     id: sketch.id,
+    idHigh: idBytes.readUInt32BE(idBytes.length - 8),
+    idLow: idBytes.readUInt32BE(idBytes.length - 4),
     parentId: sketch.parent ?? '',
     name: sketch.name ?? sketch.id,
     kind: sketch.kind ?? 1,

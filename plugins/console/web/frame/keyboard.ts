@@ -19,7 +19,10 @@ export const commands = new Store<readonly Command[]>([]);
 
 const chainMs = 1_200;
 
-/** Keys that work everywhere but in a field: `Ctrl K`, `/`, `?`, and `g` with the key of a page. */
+/** Down or up by one row; where no row has the focus yet, a letter begins at the first. */
+const steps: Readonly<Record<string, number>> = { j: 1, k: -1, ArrowDown: 1, ArrowUp: -1 };
+
+/** Keys that work everywhere but in a field: `Ctrl K`, `/`, `?`, those that walk through rows, and `g` with the key of a page. */
 export function followKeys(): void {
   let waitsSince = -Infinity;
   addEventListener('keydown', (event) => {
@@ -47,8 +50,21 @@ export function followKeys(): void {
     } else if (event.key === '?') {
       event.preventDefault();
       overlay.set('keys');
+    } else if (steps[event.key]) {
+      walk(event);
     }
   });
+}
+
+function walk(event: KeyboardEvent): void {
+  const here = document.activeElement?.closest('tbody');
+  const rows = here ?? (event.key.length === 1 && document.querySelector('main .rowlink')?.closest('tbody'));
+  const links = rows ? [...rows.querySelectorAll<HTMLElement>('.rowlink')] : [];
+  const next = links[here ? links.indexOf(document.activeElement as HTMLElement) + steps[event.key]! : 0];
+  if (next) {
+    event.preventDefault();
+    next.focus();
+  }
 }
 
 /** The search of the page where it has one, the palette otherwise. */

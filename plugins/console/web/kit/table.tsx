@@ -1,4 +1,4 @@
-import type { ComponentChildren, TargetedKeyboardEvent, TargetedMouseEvent } from 'preact';
+import type { ComponentChildren, TargetedMouseEvent } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 
 import type { ApiError } from '../frame/api.ts';
@@ -77,7 +77,7 @@ export function Table<T>(props: TableProps<T>) {
               ))}
             </tr>
           </thead>
-          <tbody ref={body} onKeyDown={walk}>
+          <tbody ref={body}>
             {from > 0 && <Gap rows={from} />}
             {rows.slice(from, to).map((row) => (
               <Row key={props.keyOf(row)} row={row} table={props} />
@@ -134,21 +134,6 @@ const Gap = ({ rows }: { readonly rows: number }) => (
 );
 
 const classOf = (numeric: boolean | undefined, rank: 1 | 2 | undefined): string => `${numeric ? 'num' : ''} ${rank === undefined ? '' : `rank-${rank}`}`.trim();
-
-/** Arrow keys, and j and k, walk through the rows. */
-function walk(event: TargetedKeyboardEvent<HTMLTableSectionElement>): void {
-  const step = ({ ArrowDown: 1, j: 1, ArrowUp: -1, k: -1 } as Readonly<Record<string, number>>)[event.key];
-  if (step === undefined || event.ctrlKey || event.metaKey || event.altKey) {
-    return;
-  }
-  const links = [...event.currentTarget.querySelectorAll<HTMLElement>('.rowlink')];
-  const at = links.indexOf(document.activeElement as HTMLElement);
-  const next = links[at + step];
-  if (next) {
-    event.preventDefault();
-    next.focus();
-  }
-}
 
 /** Whoever scrolls to the end of what is there is brought the next page before asking for it. */
 function useMoreInSight(foot: { readonly current: HTMLElement | null }, more: (() => void) | undefined, length: number): void {

@@ -1,4 +1,4 @@
-import { useState } from 'preact/hooks';
+import { useLayoutEffect, useState } from 'preact/hooks';
 
 import { api, type Page } from '../../frame/api.ts';
 import { useData } from '../../frame/data.ts';
@@ -131,6 +131,13 @@ function When({ of: { status, fired_at: fired, resolved_at: resolved } }: { read
 function Actions({ incident: { id, status } }: { readonly incident: Incident }) {
   const [shown, setShown] = useState<'silence' | 'note'>();
   const path = `/alerts/incidents/${id}`;
+  // What was pressed may be gone with the state: whoever works by keyboard goes on at what is left.
+  const pressed = document.activeElement;
+  useLayoutEffect(() => {
+    if (pressed?.isConnected === false) {
+      document.querySelector<HTMLElement>('main .actions button')?.focus();
+    }
+  });
   // Nothing more is sent about one that is acknowledged: there is nothing to silence.
   return (
     <>
