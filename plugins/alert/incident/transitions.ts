@@ -228,8 +228,8 @@ const shownSpan = (seconds: number): string => formatDuration(Math.round(seconds
 
 /** With four digits, or those of its whole part, or as many as tell it from what it is compared to. */
 function readable(value: number, beside: number | null): string {
-  const least = Math.max(4, String(Math.trunc(Math.abs(value))).length);
-  const digits = [least, 5].find((count) => count < 6 && rounded(value, count) !== String(beside)) ?? 6;
+  const whole = String(Math.trunc(Math.abs(value))).length;
+  const digits = [4, 5].find((count) => count >= whole && rounded(value, count) !== String(beside)) ?? 6;
   return rounded(value, digits);
 }
 

@@ -40,6 +40,27 @@ test('labels, annotations, runbook, severity, threshold and name of a rule are t
   assert.match(incident.annotations.broken, /^<error expanding template: /);
 });
 
+test('a summary tells a value with as many digits as it takes to read it beside its threshold', async (t) => {
+  const clock = new StoppedClock(Date.UTC(2026, 10, 20, 12));
+  const { call, ingest, evaluator } = await rulesHouse(t, { clock });
+  assert.equal((await call('POST', 'alert-rules', draft({}))).status, 201);
+  const told = { 97.777_78: '97.78 %', 90.004_4: '90.004 %', 90.000_44: '90.0004 %', 123_456.78: '123457 %', 100: '100 %' };
+  await evaluator.tick();
+  for (let round = 0; round < 4; round++) {
+    clock.pass(minute / 2);
+    for (const [device, value] of Object.keys(told).entries()) {
+      await ingest.write(rows('node_cpu_usage_percent', { device_id: String(device) }, [[clock.now(), Number(value)]]));
+    }
+    await evaluator.tick();
+  }
+  const { items } = (await call('GET', 'alerts/incidents?rule=cpu_busy')).body;
+  const summaries = Object.entries(told).map((_, device) => items.find((one: { device_id: string }) => one.device_id === String(device))?.summary);
+  assert.deepEqual(
+    summaries,
+    Object.values(told).map((value, device) => `CPU is busy on device ${device}: ${value}, threshold 90 %`),
+  );
+});
+
 test('a forecast says when its bound will be reached: in its summary, its annotations, its timeline and its preview', async (t) => {
   const clock = new StoppedClock(Date.UTC(2026, 10, 20, 12));
   const { call, ingest, evaluator } = await rulesHouse(t, { clock });
