@@ -49,7 +49,11 @@ export class Presses {
 
   /** Before the page is opened. */
   async follow(page: Page): Promise<void> {
-    await page.exposeFunction('tellButton', (kind: 'seen' | 'pressed', key: string) => void this[kind].add(told(key)));
+    await page.exposeFunction('tellButton', (kind: 'seen' | 'pressed', key: string) => {
+      this[kind].add(told(key));
+      // It may be gone again before it is looked for.
+      this.seen.add(told(key));
+    });
     await page.addInitScript(watch);
   }
 

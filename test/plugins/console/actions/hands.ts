@@ -34,7 +34,11 @@ export async function pressed(hands: Hands, name: string | RegExp, said: string 
 
 /** Every button of every group of choices that is in sight. */
 export async function pressChoices({ page }: Hands, where: 'main' | 'dialog' = 'main'): Promise<void> {
-  for (const button of await place(page, where).locator('.segments button').all()) {
+  const choices = place(page, where).locator('.segments button');
+  if (where === 'dialog') {
+    await choices.first().waitFor();
+  }
+  for (const button of await choices.all()) {
     await button.click();
   }
 }

@@ -32,6 +32,8 @@ async function incidents(hands: Hands): Promise<void> {
   await pressed(hands, 'End the silence', 'It is open again.');
   await pressed(hands, 'Acknowledge', 'Acknowledged.');
   await page.getByRole('button', { name: 'Silence', exact: true }).waitFor({ state: 'detached' });
+  // Whoever works by keyboard goes on beside the button that is gone.
+  await page.locator('main .actions button:focus').waitFor();
   await pressed(hands, 'Investigate', 'The investigation has begun.');
   await page.getByRole('button', { name: 'Investigate again' }).waitFor({ timeout: 60_000 });
   await press(hands, 'Investigate again');
@@ -44,6 +46,8 @@ async function incidents(hands: Hands): Promise<void> {
 async function devices(hands: Hands): Promise<void> {
   const { page } = hands;
   await go(hands, '/ui/devices');
+  await page.keyboard.press('j');
+  await page.locator('main .rowlink:focus').waitFor();
   await pressChoices(hands);
   await press(hands, 'Add a host');
   await press(hands, 'Copy');
