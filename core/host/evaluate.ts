@@ -27,10 +27,8 @@ export function evaluate(
   const strays = watchStrays(trusted);
   // Bound: a closure would keep the text for as long as the plugin serves.
   scope.defer('what was set past ctx', endStrays.bind(undefined, strays));
-  const run = (): Record<string, unknown> =>
-    evaluateText({ ...compiled, code: shadowing + compiled.code }, (specifier) =>
-      specifier === 'svc:strays' ? strays : /^(node:)?process$/.test(specifier) ? strays.process : link(id, specifier, shared, trusted),
-    );
+  const require = linkerOf(id, shared, trusted, strays);
+  const run = (): Record<string, unknown> => evaluateText({ ...compiled, code: shadowing + compiled.code }, require);
   let [before, exports] = [footprint(), run()];
   if (before.grownSince() === 'handles') {
     // Node may open one itself in that turn, for work that has just ended; what the modules open they open again.
@@ -83,17 +81,19 @@ export function checkEvaluator(): void {
   }
 }
 
-/** A linker, not a sandbox: areas are trusted, packs with code run elsewhere. */
-function link(id: string, specifier: string, shared: SharedModules, trusted: readonly string[]): unknown {
-  const lent = shared.get(specifier);
-  if (lent) {
-    return lent;
-  }
-  const name = specifier.replace(/^node:/, '');
-  if (isBuiltin(specifier) && (!closed.includes(name) || trusted.includes(name))) {
-    return process.getBuiltinModule(specifier);
-  }
-  throw new SvcError('invalid_argument', `${id} imports "${specifier}", which the host does not lend to plugins; use ctx instead, or bundle the package`);
+/** A linker, not a sandbox: areas are trusted, packs with code run elsewhere. Made here, because a plugin keeps it with all that stood around it. */
+function linkerOf(id: string, shared: SharedModules, trusted: readonly string[], strays: Strays): (specifier: string) => unknown {
+  return (specifier) => {
+    const lent = specifier === 'svc:strays' ? strays : /^(node:)?process$/.test(specifier) ? strays.process : shared.get(specifier);
+    if (lent) {
+      return lent;
+    }
+    const name = specifier.replace(/^node:/, '');
+    if (isBuiltin(specifier) && (!closed.includes(name) || trusted.includes(name))) {
+      return process.getBuiltinModule(specifier);
+    }
+    throw new SvcError('invalid_argument', `${id} imports "${specifier}", which the host does not lend to plugins; use ctx instead, or bundle the package`);
+  };
 }
 
 /** What evaluation must not touch: process listeners, globals, live handles. Exact, since evaluation is one synchronous turn. */

@@ -7,6 +7,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 
+import { readRecord } from '../../bin/update/record.ts';
 import { say } from '../bench/tunnel-stand.ts';
 import type { Outcome, Row } from '../exercise.ts';
 import { KeptProgram, killPlan } from '../kept-program.ts';
@@ -126,10 +127,19 @@ async function round(name: string, { program, dataDir, two, kept, load, options,
   };
 }
 
-/** What is on trial has held or given way. */
+/** What is on trial has held or given way. Where the update ended between the switch and the restart, it is started by whoever ends the old one. */
 async function settled(program: string, kept: KeptProgram): Promise<void> {
-  for (const deadline = Date.now() + 60_000; existsSync(`${program}.update.json`) && !existsSync(`${program}.next`); await pause(100)) {
-    assert.ok(Date.now() < deadline, `an update is not settled: ${kept.said.slice(-2_000)}`);
+  let ended = false;
+  for (const deadline = Date.now() + 60_000; ; await pause(100)) {
+    const record = readRecord(program);
+    if (record === undefined || existsSync(`${program}.next`)) {
+      return;
+    }
+    assert.ok(Date.now() < deadline, `an update is not settled: ${JSON.stringify(record)} ${kept.said.slice(-2_000)}`);
+    if (!ended && record.starts === 0 && Date.now() > deadline - 55_000) {
+      ended = true;
+      kept.kill();
+    }
   }
 }
 
