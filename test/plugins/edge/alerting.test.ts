@@ -69,6 +69,9 @@ test('a device that goes away is one incident, which ends when it is back; a res
     machine.device = first.house.service(EdgeFleet).get(machine.keys.id)!.device_id!;
   }
 
+  // What is still to be told of their coming would be told of the moment in which they go.
+  await until('all are told to be up at first', async () => (await first.series(1)) === count);
+
   // Away for longer than a blink, and for less than the rule allows.
   await first.lose(machines);
   await first.pass(20_000);
