@@ -184,11 +184,18 @@ export class RunStore {
     return rows[0]!;
   }
 
-  /** The newest of their incidents, begun by alerts since a time, that have seen no cause and may be followed by another look. */
+  /**
+   * The newest of their incidents, begun by alerts since a time, that may be followed by another look: those that have seen no cause, and
+   * those that suspect one while a source was too slow to be seen.
+   */
   async unexplained(since: number, looks: number): Promise<readonly RunRow[]> {
     const { rows } = await sql<RunRow>`
       select * from investigate_runs r where created_at > ${since} and started_by = 'alert' and devices is null and status = 'ready' and look < ${looks}
-        and verdict in ('insufficient_data', 'no_anomaly') and id = (select max(id) from investigate_runs where incident_id = r.incident_id and devices is null)
+        and (
+          verdict in ('insufficient_data', 'no_anomaly')
+          or (verdict = 'suspected' and exists (select 1 from json_each(report, '$.not_seen') where json_extract(value, '$.reason') = 'timeout'))
+        )
+        and id = (select max(id) from investigate_runs where incident_id = r.incident_id and devices is null)
       order by id`.execute(this.#db);
     return rows;
   }

@@ -5,10 +5,14 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 
+import Database from 'better-sqlite3';
 import { SvcError } from 'svc/sdk';
+import { startTestHost } from 'svc/testing';
 
 import { NoticeSource } from '../../../plugins/notify/contract.ts';
 import type { Report } from '../../../plugins/investigate/report/markdown.ts';
+import { HandClock } from '../alert/engine-house.ts';
+import { pretendDevices } from './pretend-devices.ts';
 import { type Fault, hot, type InvestigateHouse, investigateHouse, post } from './house.ts';
 
 const cpuHot = { rule_key: 'cpu_hot', conditions: [{ expr: 'node_cpu_usage_percent > 90' }] };
@@ -164,6 +168,37 @@ test('an incident that burns on without a cause is looked at twice more, and wha
   }
   assert.deepEqual([await looksAt(later), await looksAt(never), (await house.report(never)).look], [2, 3, 3]);
   assert.equal((await toldOf(never)).length, 1);
+});
+
+test('a cause that is only suspected is looked at again where a source was too slow, and not where all was seen', async (t) => {
+  const dataDir = mkdtempSync(join(tmpdir(), 'svc-investigate-'));
+  t.after(() => rmSync(dataDir, { recursive: true, force: true }));
+  const clock = new HandClock();
+  const first = await investigateHouse(t, { dataDir, clock });
+  await first.rule({ rule_key: 'load', conditions: [{ expr: 'node_load1{device_id="3"} > 0' }] });
+  const incident = await first.fired('load', (_device, _at, usual) => usual);
+  const { id } = await first.report(incident);
+  await first.stop();
+  /** How often the incident was looked at, two minutes after a start before which the report lacked a source for this reason. */
+  const looks = async (reason: string): Promise<number> => {
+    const database = new Database(join(dataDir, 'svc.db'));
+    const report = { not_seen: [{ kind: 'trace', node: null, reason, text: 'traces did not answer' }] };
+    database.prepare("update investigate_runs set verdict = 'suspected', report = json_patch(report, ?) where id = ?").run(JSON.stringify(report), id);
+    database.close();
+    clock.advance(120_000);
+    const house = await startTestHost(t, {
+      plugins: ['metricsdb', 'alert', 'topology', 'changes', 'investigate'],
+      dataDir,
+      clock,
+      services: { 'device.directory': pretendDevices(5).directory },
+    });
+    await pause(500);
+    const { total } = await house.json<{ total: number }>(`/api/v1/investigations?incident_id=${incident}`);
+    await house.stop();
+    return total;
+  };
+  assert.equal(await looks('absent'), 1);
+  assert.equal(await looks('timeout'), 2);
 });
 
 test('a storm of 200 incidents is a handful of investigations, which the others name', async (t) => {
