@@ -1,4 +1,4 @@
-import 'uplot/dist/uPlot.min.css';
+import './styles/plot.css';
 import './styles/tokens.css';
 import './styles/base.css';
 import './styles/frame.css';

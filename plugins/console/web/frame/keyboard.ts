@@ -28,7 +28,10 @@ export function followKeys(): void {
   addEventListener('keydown', (event) => {
     if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === 'k') {
       event.preventDefault();
-      overlay.set(overlay.value === 'palette' ? undefined : 'palette');
+      // Not over a dialog, and what is being written there.
+      if (overlay.value === 'palette' || !document.querySelector('dialog[open]')) {
+        overlay.set(overlay.value === 'palette' ? undefined : 'palette');
+      }
       return;
     }
     if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target) || document.querySelector('dialog[open]')) {

@@ -42,13 +42,12 @@ export function startLive(): () => void {
 async function follow(signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
     const began = performance.now();
-    try {
-      await listen(signal);
-    } catch {
-      // Said on the page, and tried again below.
-    }
     // A stream that ends after a while may have been ended by its token: the next one begins before anything is said to be lost.
-    if (!signal.aborted && performance.now() - began < retryMs) {
+    const isCut = await listen(signal).then(
+      () => performance.now() - began < retryMs,
+      () => true,
+    );
+    if (!signal.aborted && isCut) {
       lost();
       await new Promise((resolve) => setTimeout(resolve, retryMs));
     }

@@ -1,5 +1,6 @@
 import { below } from './base.ts';
 import { kept, Store, useStore } from './store.ts';
+import { words } from './words.ts';
 
 export interface User {
   readonly id: number;
@@ -16,6 +17,8 @@ interface SignedIn {
   readonly expires_in: number;
   readonly user: User;
 }
+
+const text = words('session', { other: 'Another account has signed in, in another tab.' });
 
 export const session = new Store<Session>({ state: 'unknown' });
 
@@ -56,7 +59,9 @@ export async function signOut(): Promise<void> {
 export function signedOut(why?: string): void {
   token = undefined;
   kept.write(mark, undefined);
-  session.set(why === undefined ? { state: 'out' } : { state: 'out', why });
+  // What has ended it is said, and not what was refused thereafter.
+  const reason = (session.value.state === 'out' && session.value.why) || why;
+  session.set(reason === undefined ? { state: 'out' } : { state: 'out', why: reason });
 }
 
 /** Brings a page that was loaded back into its session, by the cookie. */
@@ -86,7 +91,14 @@ async function renewed(): Promise<boolean> {
     }
     return false;
   }
-  signedIn((await answer.json()) as SignedIn);
+  const fresh = (await answer.json()) as SignedIn;
+  const before = session.value;
+  if (before.state === 'in' && before.user.id !== fresh.user.id) {
+    // The cookie is the browser's: what this page shows, and what it was about to do, is not theirs.
+    signedOut(text.other);
+    return false;
+  }
+  signedIn(fresh);
   return true;
 }
 

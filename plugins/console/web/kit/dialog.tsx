@@ -22,10 +22,14 @@ export function Dialog({
   readonly wide?: boolean;
 }) {
   const element = useRef<HTMLDialogElement>(null);
+  // Before a field in it takes the focus.
+  const before = useRef(document.activeElement as HTMLElement);
   useEffect(() => {
-    const dialog = element.current!;
-    dialog.showModal();
-    return () => dialog.close();
+    element.current!.showModal();
+    return () => {
+      element.current?.close();
+      before.current.focus();
+    };
   }, []);
   return (
     <dialog

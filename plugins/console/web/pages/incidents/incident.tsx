@@ -134,7 +134,7 @@ function Actions({ incident: { id, status } }: { readonly incident: Incident }) 
   // What was pressed may be gone with the state: whoever works by keyboard goes on at what is left.
   const pressed = document.activeElement;
   useLayoutEffect(() => {
-    if (pressed?.isConnected === false) {
+    if (pressed?.isConnected === false && document.activeElement === document.body) {
       document.querySelector<HTMLElement>('main .actions button')?.focus();
     }
   });
