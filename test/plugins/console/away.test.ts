@@ -108,6 +108,39 @@ test(
       await assertClean(view, 'with its plugin again', /50\d|404/);
     });
 
+    await t.test('a dialog gives the focus back to what has opened it, and no key leads away from it', async () => {
+      const opener = page.getByRole('button', { name: 'New channel' });
+      await opener.focus();
+      await page.keyboard.press('Enter');
+      await page.getByRole('dialog').waitFor();
+      await page.keyboard.press('Control+k');
+      assert.equal(await page.locator('dialog[open]').count(), 1);
+      await page.keyboard.press('Escape');
+      await page.getByRole('dialog').waitFor({ state: 'detached' });
+      await opener.and(page.locator(':focus')).waitFor(soon);
+    });
+
+    await t.test('where another account signs in beside it, the page is signed out, and what it was about to do is not done', async () => {
+      const cookie = { email: 'root@example.org', password, cookie: true };
+      assert.ok((await view.context.request.post(`${house.url}/api/v1/auth/login`, { data: cookie, headers: { origin: house.url } })).ok());
+      let sent = 0;
+      await page.route('**/api/v1/alerts/silences*', async (route) => {
+        sent += 1;
+        await route.fulfill({ status: 401, json: { error: 'unauthorized', message: 'the access token has expired' } });
+      });
+      await page.getByRole('link', { name: 'Silences' }).click();
+      await page.getByText('Another account has signed in, in another tab').waitFor(soon);
+      assert.equal(await page.getByRole('link', { name: 'Silences' }).count(), 0);
+      assert.equal(sent, 1);
+      await page.unroute('**/api/v1/alerts/silences*');
+      await assertClean(view, 'beside another account', /401/);
+      await page.goto(`${house.url}/ui/channels`);
+      await page.getByLabel('E-mail').fill('ada@example.org');
+      await page.getByLabel('Password').fill(password);
+      await page.getByRole('button', { name: 'Sign in' }).click();
+      await page.getByRole('row', { name: /near/ }).waitFor();
+    });
+
     await t.test('a session that was ended says so, and signing in leads back to the page that was open', async () => {
       // As she would from another machine.
       const json = { 'content-type': 'application/json' };

@@ -1,6 +1,5 @@
 import { below } from './base.ts';
 import { kept, Store, useStore } from './store.ts';
-import { words } from './words.ts';
 
 export interface User {
   readonly id: number;
@@ -18,7 +17,8 @@ interface SignedIn {
   readonly user: User;
 }
 
-const text = words('session', { other: 'Another account has signed in, in another tab.' });
+/** Why a session has ended: the cookie of the browser became another account's. */
+export const otherAccount = 'other account';
 
 export const session = new Store<Session>({ state: 'unknown' });
 
@@ -95,7 +95,7 @@ async function renewed(): Promise<boolean> {
   const before = session.value;
   if (before.state === 'in' && before.user.id !== fresh.user.id) {
     // The cookie is the browser's: what this page shows, and what it was about to do, is not theirs.
-    signedOut(text.other);
+    signedOut(otherAccount);
     return false;
   }
   signedIn(fresh);

@@ -25,9 +25,10 @@ export function Dialog({
   // Before a field in it takes the focus.
   const before = useRef(document.activeElement as HTMLElement);
   useEffect(() => {
-    element.current!.showModal();
+    const dialog = element.current!;
+    dialog.showModal();
     return () => {
-      element.current?.close();
+      dialog.close();
       before.current.focus();
     };
   }, []);

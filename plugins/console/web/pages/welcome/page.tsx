@@ -3,7 +3,7 @@ import { useEffect, useState } from 'preact/hooks';
 import { Form, TextField } from '../../kit/form.tsx';
 import { ApiError } from '../../frame/api.ts';
 import { below } from '../../frame/base.ts';
-import { signIn } from '../../frame/session.ts';
+import { otherAccount, signIn } from '../../frame/session.ts';
 import { words } from '../../frame/words.ts';
 
 const text = words('welcome', {
@@ -20,6 +20,7 @@ const text = words('welcome', {
   waitFile: 'plugins/session/setup-token',
   waitAdd: 'Behind the address of this page, add',
   ended: 'You were signed out. The session has expired, or your account or its role was changed. After signing in you are back where you were.',
+  other: 'Another account has signed in, in another tab of this browser. Nothing more was done here.',
   register: 'Make an account',
   haveAccount: 'I have an account',
   made: 'The account is made. Sign in with it.',
@@ -185,7 +186,7 @@ function SignIn({ why, note, registers, email, onEmail }: SignInProps) {
   return (
     <>
       <h1>{registers ? text.register : text.signIn}</h1>
-      {why !== undefined && <p class="soft">{text.ended}</p>}
+      {why !== undefined && <p class="soft">{why === otherAccount ? text.other : text.ended}</p>}
       {(isMade || note !== undefined) && <p class="soft">{isMade ? text.made : note}</p>}
       <Form submit={registers ? text.register : text.signIn} onSubmit={submit}>
         <TextField label={text.email} type="email" autoComplete="username" value={email} onInput={onEmail} autoFocus />
