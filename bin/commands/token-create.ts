@@ -1,6 +1,6 @@
 import { whoAsks } from '../cli/accounts.ts';
 import { timestamp } from '../../core/sdk/index.ts';
-import type { Command } from '../cli/command.ts';
+import type { Call, Command } from '../cli/command.ts';
 import { Failure, usageFailure } from '../cli/failure.ts';
 import { clientOptions, openClient } from '../cli/client-options.ts';
 import type { ApiClient } from '../cli/api-client.ts';
@@ -33,7 +33,7 @@ export const command: Command = {
     const expiresAt = timestamp(Date.now() + daysOf(call.value('days')) * dayMs);
     const actions = (call.value('actions') ?? 'read:*').split(',').map((action) => action.trim());
     const client = await openClient(call);
-    await assertPerson(client);
+    await assertPerson(client, call);
     const made = await client.post<NewToken>('/api/v1/tokens', {
       name: call.operand(0),
       actions: actions.filter((action) => action !== ''),
@@ -56,12 +56,9 @@ function daysOf(text = String(usualDays)): number {
 }
 
 /** The route would take the operator's word for whom it acts; a person at the command line means themselves. */
-async function assertPerson(client: ApiClient): Promise<void> {
+async function assertPerson(client: ApiClient, call: Call): Promise<void> {
   if ((await whoAsks(client)).kind === 'operator') {
-    throw new Failure(
-      4,
-      'forbidden',
-      'an API token acts for a person, and the operator of the data folder is none: first sign in with "svc login", and leave --data out',
-    );
+    const mend = `first sign in with "svc login"${call.has('data') ? ', and leave --data out' : ''}`;
+    throw new Failure(4, 'forbidden', `an API token acts for a person, and the operator of the data folder is none: ${mend}`);
   }
 }

@@ -176,7 +176,10 @@ test('the operator of the machine makes the first administrator, who signs in an
   await t.test('an API token is made, used, listed and revoked by whoever signed in', async () => {
     const operator = await call(['token', 'create', 'ci', ...local]);
     assert.equal(operator.code, 4);
-    assert.match(operator.stderr, /the operator of the data folder is none: first sign in with "svc login"/);
+    assert.match(operator.stderr, /the operator of the data folder is none: first sign in with "svc login", and leave --data out$/m);
+    const unnamed = await call(['token', 'create', 'ci'], { env: { SVC_DATA_DIR: here.dataDir, XDG_CONFIG_HOME: scratch(t) } });
+    assert.equal(unnamed.code, 4);
+    assert.match(unnamed.stderr, /the operator of the data folder is none: first sign in with "svc login"$/m);
     const made = (await call(['token', 'create', 'ci', '--actions', 'role:manage, member:*, read:*', '--days', '7', '--json'])).json<{
       token: string;
       expires_at: string;
