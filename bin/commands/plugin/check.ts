@@ -10,7 +10,7 @@ export const command: Command = {
   operands: ['<folder>'],
   options: {},
   about: 'Reads manifest, needs, hashes, code, migrations, personas and skills as a start would, and runs nothing.',
-  example: 'svc plugin check plugins/greeter',
+  example: 'svc plugin check plugins/welcome',
 
   async run(call) {
     const path = resolve(call.operand(0));

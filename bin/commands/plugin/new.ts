@@ -24,7 +24,7 @@ export const command: Command = {
   },
   about:
     'In plugins/ of svc it is an area, anywhere else a pack that runs in a process of its own. Either works at once, and its test passes. The single binary makes a pack that needs no compiler.',
-  example: 'svc plugin new greeter',
+  example: 'svc plugin new welcome',
 
   async run(call) {
     const id = call.operand(0);
