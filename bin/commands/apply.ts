@@ -10,7 +10,7 @@ export const command: Command = {
   operands: ['<folder>'],
   options: { ...clientOptions, 'dry-run': { about: 'say what would change, and change nothing' } },
   about: 'Brings svc in line with the files that "svc export" writes. What has no file is left alone: nothing is removed. Each change is in the audit trail.',
-  example: 'svc apply ./config --dry-run',
+  example: 'svc apply ./svc-config --dry-run',
 
   async run(call) {
     const dryRun = call.has('dry-run');

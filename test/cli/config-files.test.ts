@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 
 import { fileOf } from '../../bin/config-files/export.ts';
-import { scratch, type Serving, serving, svc } from './launcher.ts';
+import { projectRoot, scratch, type Serving, serving, svc } from './launcher.ts';
 
 test('what is configured goes to files and comes back, also into another svc', { timeout: 240_000 }, async (t) => {
   const folder = scratch(t);
@@ -204,6 +204,18 @@ test('a folder that is watched is applied at the start and at each change; a bro
     close();
   }
   await until('by a stranger');
+});
+
+test('the config/ of the checkout is not written to, and a folder to name instead is said', async (t) => {
+  const there = readdirSync(join(projectRoot, 'config'));
+  const link = join(scratch(t), 'link');
+  symlinkSync(join(projectRoot, 'config'), link);
+  for (const folder of ['config', './config/mine', link]) {
+    const { code, stderr } = await svc(['export', folder], { cwd: projectRoot });
+    assert.equal(code, 2, folder);
+    assert.match(stderr, /config belongs to the checkout of svc: name a folder of your own, such as \.\/svc-config$/m);
+  }
+  assert.deepEqual(readdirSync(join(projectRoot, 'config')), there);
 });
 
 test('an export follows no link, of a file or of a folder', async (t) => {
