@@ -12,9 +12,11 @@ export async function commandPages(catalogue: Catalogue): Promise<string> {
       return section(name, summary, (await load()).command);
     }),
   );
-  return `# Commands
+  return `<!-- Written by \`npm run command-pages\`; never edited by hand. -->
 
-Every command, as \`svc help COMMAND\` tells it. Written by \`npm run command-pages\`; never edited by hand.
+# Commands
+
+Every command, as \`svc help COMMAND\` tells it.
 
 ## Options of every command
 

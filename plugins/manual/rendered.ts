@@ -17,7 +17,9 @@ export interface Rendered {
 }
 
 /** Markdown of the manual as HTML. HTML within it is shown as text, and addresses of files lead to their page here, or nowhere. */
-export function rendered(markdown: string): Rendered {
+export function rendered(file: string): Rendered {
+  // A note in front is for who writes the file.
+  const markdown = file.replace(/^<!--.*?-->\s*/s, '');
   const ids = new Map<string, number>();
   const found: { id: string; title: string }[] = [];
   const marked = new Marked({

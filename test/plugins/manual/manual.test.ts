@@ -38,6 +38,7 @@ test('every page of docs is a chapter, is served without a session, and no link 
   }
   for (const [name, text] of pages) {
     assert.doesNotMatch(text, /<script|javascript:|<iframe/i, name);
+    assert.equal(text.split('id="all-pages"').length, 2, `${name}: the way to the pages leads to them alone`);
     for (const [, page, anchor] of text.matchAll(/href="\.\.\/docs\/([a-z-]+)(?:#([^"]+))?"/g)) {
       const target = pages.get(page!);
       assert.ok(target !== undefined, `${name} leads to /docs/${page}`);
@@ -88,6 +89,13 @@ test('what packs are installed here is not on the page of settings, which is for
 
 test('docs/commands.md is what the commands say of themselves', async () => {
   assert.equal(readFileSync(`${docs}/commands.md`, 'utf8'), await commandPages(await offered({})), 'run "npm run command-pages", and commit the page');
+});
+
+test('a note in front of a text, for who writes it, is not on its page', () => {
+  const { html, title } = rendered('<!-- Written by a program. -->\n\n# Commands\n\n<!-- kept -->\n');
+  assert.equal(title, 'Commands');
+  assert.doesNotMatch(html, /Written by a program/);
+  assert.match(html, /&lt;!-- kept --&gt;/);
 });
 
 test('HTML, scripts and addresses of scripts in a text are shown as text', () => {
