@@ -8,6 +8,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 
 import { startTestHost, type TestHost, useNoLeaks } from 'svc/testing';
 
+import { scratch, svc } from '../cli/launcher.ts';
 import { projectRoot } from '../house/source.ts';
 import { filesOf, writeFiles } from './page.ts';
 
@@ -97,6 +98,19 @@ test('the pack of docs/packs.md hears, remembers, answers, is a tool, follows it
   const sent = answered;
   await until('every event is remembered', async () => (await seen(house)).filter((id) => id >= 100).length === sent);
   assert.ok(sent > 0);
+});
+
+test('its files over a new pack pass its test', async (t) => {
+  const cwd = scratch(t);
+  const commands: readonly (readonly string[])[] = [
+    ['plugin', 'new', 'lookout', '--dir', '.'],
+    ['pack', 'test', 'lookout'],
+  ];
+  for (const words of commands) {
+    const { code, stdout, stderr } = await svc(words, { cwd });
+    assert.equal(code, 0, `svc ${words.join(' ')}: ${stderr}${stdout}`);
+    writeFiles(filesOf('packs.md'), cwd);
+  }
 });
 
 test('its types are right', () => {
