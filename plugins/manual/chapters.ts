@@ -25,7 +25,7 @@ export const parts: readonly Part[] = [
   {
     title: 'Operate',
     chapters: [
-      doc('console', 'The console'),
+      doc('console-use', 'The console'),
       doc('roles', 'Users, roles, organizations'),
       doc('alerts', 'Alerts of your own'),
       doc('alert-sources', 'Alerts of others'),
@@ -60,6 +60,7 @@ export const parts: readonly Part[] = [
     chapters: [
       doc('plugins', 'Plugins'),
       doc('packs', 'Packs'),
+      doc('console', 'Pages of the console'),
       doc('architecture', 'Architecture'),
       doc('api-report', 'The contract of plugins'),
       doc('dependencies', 'Dependencies'),
