@@ -124,7 +124,7 @@ export class Demo {
     const inMs = Math.max(0, breaksAt - performance.now());
     const when = inMs > 0 ? `In ${Math.ceil(inMs / 1_000)} s` : 'By now';
     tell(`${when} the disk of ${hostOf(seed, brokenHost).hostname} is full; svc has to find out`);
-    const { incident, summary } = await reported(this.#ask, signal);
+    const { incident, summary } = await reported(this.#ask, signal, (first) => tell(`No cause yet, it is looked at again: ${first}`));
     tell(`Incident ${incident} is investigated: ${summary}`);
     tell('Chat answers by a script: ask it to "call metrics_query {"query":"node_filesystem_used_percent"}"');
     tell(`Look at it: ${this.url}/ui/incidents/${incident}, or: svc investigate show ${incident} --data ${this.dataDir}`);

@@ -18,6 +18,8 @@ export const rule = 'demo_front_fails';
 const page = 200;
 const lookMs = 250;
 const patienceMs = 300_000;
+/** An incident whose cause was not seen is looked at again after two minutes. */
+const secondLookMs = 180_000;
 
 /** Who is told, and of what: as an operator would have set it up. */
 export async function setUp(ask: Ask, { told, service }: { readonly told: string; readonly service: string }): Promise<void> {
@@ -68,15 +70,25 @@ export async function drawTopology(ask: Ask, options: SimOptions, hosts: Readonl
   return needs.length;
 }
 
-/** The report on the first incident of the demo's rule, once it is there. */
-export async function reported(ask: Ask, signal: AbortSignal): Promise<{ readonly incident: number; readonly summary: string }> {
+/** The report on the first incident of the demo's rule that names its cause; the last one where none does. */
+export async function reported(
+  ask: Ask,
+  signal: AbortSignal,
+  suspected: (summary: string) => void,
+): Promise<{ readonly incident: number; readonly summary: string }> {
   const incident = await seen(async () => {
     const { items } = await ask<{ items: readonly { id: number }[] }>(`/api/v1/alerts/incidents?rule=${rule}`);
     return items[0]?.id;
   }, signal);
+  let since: number | undefined;
   const summary = await seen(async () => {
-    const report = await ask<{ status: string; summary: string }>(`/api/v1/alerts/incidents/${incident}/investigation`).catch(() => undefined);
-    return report?.status === 'ready' ? report.summary : undefined;
+    const report = await ask<{ status: string; verdict: string; summary: string }>(`/api/v1/alerts/incidents/${incident}/investigation`).catch(() => undefined);
+    if (report?.status === 'ready' && report.verdict !== 'root_cause' && since === undefined) {
+      since = performance.now();
+      suspected(report.summary);
+    }
+    const isFound = report?.verdict === 'root_cause' || (since !== undefined && performance.now() - since > secondLookMs);
+    return report?.status === 'ready' && isFound ? report.summary : undefined;
   }, signal);
   return { incident, summary };
 }
