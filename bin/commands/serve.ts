@@ -8,7 +8,6 @@ import type { ExitCode } from '../cli/failure.ts';
 import { withCredentials } from '../service/from-systemd.ts';
 import { currentProduct } from '../product.ts';
 import { TrialStart } from '../update/trial-start.ts';
-import { assertNotTakenBack } from '../update/trial.ts';
 
 export const command: Command = {
   operands: [],
@@ -18,7 +17,7 @@ export const command: Command = {
 
   async run({ environment, json }) {
     const product = await currentProduct();
-    const trial = new TrialStart(product.embedded?.nativeBinding);
+    const trial = new TrialStart(product.version, product.embedded?.nativeBinding);
     const options: BootOptions = {
       product,
       environment: withCredentials(json ? { ...environment, SVC_LOG_FORMAT: 'json' } : environment),
@@ -28,13 +27,13 @@ export const command: Command = {
         const backups = new AutomaticBackups(dataDir, product);
         return {
           beforeMigration: async () => {
-            assertNotTakenBack(dataDir);
+            trial.assertStands(dataDir);
             await backups.beforeMigration();
           },
           wayBack: () => backups.wayBack(),
         };
       },
-      beforePlugins: ({ dataDir }) => assertNotTakenBack(dataDir),
+      beforePlugins: ({ dataDir }) => trial.assertStands(dataDir),
     };
     const code = await serve(options, (running) => {
       trial.ready(running.dataDir);

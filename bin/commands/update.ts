@@ -10,12 +10,12 @@ import { openDataFolder } from '../cli/data-folder.ts';
 import { Failure, usageFailure } from '../cli/failure.ts';
 import { withProgress } from '../cli/progress.ts';
 import { fetchVersion } from '../update/fetch.ts';
-import { besides, readPreviousCard, readRecord } from '../update/record.ts';
+import { besides, readPreviousCard, readRecord, removeRecord } from '../update/record.ts';
 import { rehearse } from '../update/rehearsal.ts';
 import { assertSigned, keepKey, trustedKey } from '../update/release-key.ts';
 import { backUp, discardNext, type Outcome, replace, type Tried, releaseKeyOf, tryVersion, type Update, versionOf } from '../update/replace.ts';
 import { keeperOf, serviceData } from '../update/service.ts';
-import { backupBefore, beginTrial, changedTables } from '../update/trial.ts';
+import { backupBefore, beginTrial, changedTables, isUnsteady } from '../update/trial.ts';
 import { withUpdateLock } from '../update/lock.ts';
 
 export const command: Command = {
@@ -47,7 +47,7 @@ export const command: Command = {
     const { dataDir, product } = await openDataFolder(environment);
     const nativeBinding = product.embedded?.nativeBinding;
     if (call.has('settle')) {
-      return settled(dataDir, nativeBinding);
+      return settled(dataDir, product.version, nativeBinding);
     }
     const update: Update = {
       ...{
@@ -96,7 +96,7 @@ async function goOn(call: Call, update: Update): Promise<Result> {
     const backup = await withProgress('Backing up', async () => backUp(program, dataDir));
     const nextKey = releaseKeyOf(next, dataDir);
     const outcome = await replace(update, tried);
-    if (key !== undefined && !('takenBack' in outcome)) {
+    if (key !== undefined && 'serves' in outcome) {
       keepKey(keptIn, key, call.has('unsigned') ? undefined : nextKey);
     }
     return told(outcome, tried, backup);
@@ -107,7 +107,11 @@ async function goOn(call: Call, update: Update): Promise<Result> {
 
 async function goBack(call: Call, update: Update): Promise<Result> {
   const { program, dataDir, nativeBinding } = update;
-  assertSettled(program);
+  // It never settles by itself: it has served, so that only a person may give up what it has written.
+  const unsteady = isUnsteady(program, dataDir);
+  if (!unsteady) {
+    assertSettled(program);
+  }
   const { previous, next } = besides(program);
   const card = readPreviousCard(program);
   if (!existsSync(previous) || card === undefined) {
@@ -126,6 +130,9 @@ async function goBack(call: Call, update: Update): Promise<Result> {
     );
   }
   const restore = isChanged ? backupBefore(since) : undefined;
+  if (unsteady) {
+    removeRecord(program);
+  }
   linkSync(previous, next);
   try {
     const tried = { from: card.replacedBy, version: card.version, migrations: [], keepsWayBack: true };
@@ -137,9 +144,9 @@ async function goBack(call: Call, update: Update): Promise<Result> {
 }
 
 /** As root, before the user of the service may open anything. */
-function settled(dataDir: string, nativeBinding: string | undefined): Result {
+function settled(dataDir: string, version: string, nativeBinding: string | undefined): Result {
   try {
-    beginTrial(dataDir, nativeBinding);
+    beginTrial(dataDir, version, nativeBinding);
     return { data: { settled: true }, text: () => '' };
   } catch (error) {
     // The version before is in place, which is what is started next.
@@ -183,6 +190,13 @@ function shown({ from, version, migrations, keepsWayBack }: Tried): string {
 }
 
 function told(outcome: Outcome, { from, version }: Tried, backup: string): Result {
+  if ('unsteady' in outcome) {
+    throw new Failure(
+      1,
+      'conflict',
+      `svc ${version} was ready and does not stay: it was started ${outcome.unsteady} times. What it has written is kept; "svc update --back" gives it up, with --with-backup for the data of before where it has changed tables. The backup of before: ${backup}`,
+    );
+  }
   if ('takenBack' in outcome) {
     throw new Failure(1, 'conflict', `svc ${version} gave way, because ${outcome.takenBack}; ${from} is in its place again. The backup of before: ${backup}`);
   }

@@ -12,7 +12,7 @@ import { answerAsOwner, runAsOwner } from './owner.ts';
 import { besides, isSwitched, type PreviousCard, readMark, readRecord, removeRecord, type UpdateRecord, writeMark, writeRecord } from './record.ts';
 import type { Rehearsed } from './rehearsal.ts';
 import type { Keeper } from './service.ts';
-import { changedTables, hasHeld, takeBack } from './trial.ts';
+import { changedTables, hasHeld, isUnsteady, takeBack } from './trial.ts';
 
 export interface Update {
   /** The file that is replaced; what waits in its place is `<program>.next`. */
@@ -66,7 +66,8 @@ export function backUp(program: string, dataDir: string): string {
   return made.dir;
 }
 
-export type Outcome = { readonly serves: true } | { readonly serves: false } | { readonly takenBack: string };
+/** `unsteady`: how often it was started, though it had been ready. */
+export type Outcome = { readonly serves: boolean } | { readonly takenBack: string } | { readonly unsteady: number };
 
 /**
  * The switch and what follows: the record, two renames, a restart, and a look at what comes up. Killed at any line, the old version
@@ -149,6 +150,9 @@ async function judged(update: Update, record: UpdateRecord, active: ReadonlySet<
     if (mark.takenBack !== undefined) {
       return { takenBack: mark.takenBack.reason };
     }
+  }
+  if (isUnsteady(program, dataDir)) {
+    return { unsteady: readRecord(program)?.starts ?? 0 };
   }
   // It ended after it had been ready, and nothing starts it again: the next start goes on with the trial.
   return { serves: false };

@@ -1,17 +1,19 @@
-import { beginTrial, hasHeld, markTrial, type Trial } from './trial.ts';
+import { assertNotTakenBack, beginTrial, hasHeld, markTrial, type Trial } from './trial.ts';
 
 /** A start of svc that may be one of a version on trial: told when it begins, when it serves, and when it has for long enough. */
 export class TrialStart {
+  readonly #version: string;
   readonly #nativeBinding: string | undefined;
   #trial: Trial | undefined;
   #late: NodeJS.Timeout | undefined;
 
-  constructor(nativeBinding: string | undefined) {
+  constructor(version: string, nativeBinding: string | undefined) {
+    this.#version = version;
     this.#nativeBinding = nativeBinding;
   }
 
   begin(dataDir: string): void {
-    const trial = beginTrial(dataDir, this.#nativeBinding);
+    const trial = beginTrial(dataDir, this.#version, this.#nativeBinding);
     this.#trial = trial;
     if (trial !== undefined) {
       // Whoever starts it again starts the version before, after three such ends or once it is given up.
@@ -21,6 +23,11 @@ export class TrialStart {
       }, trial.deadlineMs);
       this.#late.unref();
     }
+  }
+
+  /** Where it has the lock of the data. */
+  assertStands(dataDir: string): void {
+    assertNotTakenBack(dataDir, this.#version);
   }
 
   ready(dataDir: string): void {

@@ -1,4 +1,4 @@
-import { accessSync, constants, existsSync, readdirSync, renameSync, rmSync } from 'node:fs';
+import { accessSync, constants, existsSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
 import { SvcError, timestamp } from '../../core/sdk/index.ts';
@@ -17,8 +17,8 @@ export type Trial = Pick<UpdateRecord, 'id' | 'deadlineMs' | 'holdMs'> & { reado
  * meanwhile, is replaced by the one before, and the start ends with a sentence. Where this process may not
  * write to its program, as in a service, the unit has done that as root before.
  */
-export function beginTrial(dataDir: string, nativeBinding: string | undefined): Trial | undefined {
-  assertNotTakenBack(dataDir);
+export function beginTrial(dataDir: string, version: string, nativeBinding: string | undefined): Trial | undefined {
+  assertNotTakenBack(dataDir, version);
   const mark = readMark(dataDir);
   const record = mark === undefined ? undefined : readRecord(mark.program);
   if (mark === undefined || record?.id !== mark.id || !isSwitched(mark.program)) {
@@ -58,13 +58,25 @@ export function beginTrial(dataDir: string, nativeBinding: string | undefined): 
 
 /**
  * Whoever keeps svc running may start the version on trial once more in the moment in which it is given up, when neither its lock nor its card
- * tells of it yet: such a process is older than the mark, and ends. Asked at the start, and again where it has the lock of the data.
+ * tells of it yet. Such a process is of that version though its program has not been put in place since; or it is older than the mark.
+ * Asked at the start, and again where it has the lock of the data.
  */
-export function assertNotTakenBack(dataDir: string): void {
-  const takenBack = readMark(dataDir)?.takenBack;
-  if (takenBack !== undefined && performance.timeOrigin < takenBack.at) {
-    throw gaveWay(takenBack, takenBack.reason);
+export function assertNotTakenBack(dataDir: string, version: string): void {
+  const mark = readMark(dataDir);
+  if (mark?.takenBack === undefined) {
+    return;
   }
+  const { from, to, at, reason } = mark.takenBack;
+  const isLeftOver = version === to && from !== to && (statSync(mark.program, { throwIfNoEntry: false })?.ctimeMs ?? 0) <= at;
+  if (isLeftOver || performance.timeOrigin < at) {
+    throw gaveWay(mark.takenBack, reason);
+  }
+}
+
+/** Whether the version on trial was ready, and yet is started again and again. */
+export function isUnsteady(program: string, dataDir: string): boolean {
+  const [record, mark] = [readRecord(program), readMark(dataDir)];
+  return record?.state === 'trial' && mark?.id === record.id && mark.readyAt !== undefined && mark.heldAt === undefined && record.starts > mostStarts;
 }
 
 /** The new version serves: from here on its data are not given up. Later, it has held. */

@@ -46,6 +46,13 @@ function neverReady(root: string): void {
   writeFileSync(file, readFileSync(file, 'utf8').replace('address.port = await', waits));
 }
 
+/** Is ready, and ends soon after. */
+function endsSoon(root: string): void {
+  const file = join(root, 'core/boot/boot.ts');
+  const ends = "if (process.argv.includes('serve')) setTimeout(() => process.exit(7), 1_500);\n    address.port = await";
+  writeFileSync(file, readFileSync(file, 'utf8').replace('address.port = await', ends));
+}
+
 /** Comes to its trial late, and ends before it is ready. */
 function comesLate(root: string): void {
   const file = join(root, 'bin/update/trial-start.ts');
@@ -74,7 +81,7 @@ function rig(t: TestContext) {
   return {
     ...{ folder, program, dataDir, kept },
     update: (args: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<Outcome> =>
-      svc(['update', ...args, '--data', dataDir, '--program', program, '--hold', '1'], { program: [program], env: { SVC_HTTP_ADDR: '127.0.0.1:0', ...env } }),
+      svc(['update', '--hold', '1', ...args, '--data', dataDir, '--program', program], { program: [program], env: { SVC_HTTP_ADDR: '127.0.0.1:0', ...env } }),
     async write(): Promise<void> {
       const body = JSON.stringify({ value: written + 1 });
       const answer = await kept.fetch('/api/v1/system-settings/torch/mark', { method: 'PUT', body });
@@ -172,7 +179,7 @@ test('a version that is not ready by its deadline gives way', { timeout: 600_000
   await nothingLost();
 });
 
-test('a start of a version that is given up meanwhile ends', { timeout: 600_000 }, async (t) => {
+test('a start of a version that is given up meanwhile ends, whenever its program was loaded', { timeout: 600_000 }, async (t) => {
   const { kept, update, write, nothingLost } = rig(t);
   const late = version(t, '2.0.0', comesLate);
   kept.start();
@@ -183,6 +190,29 @@ test('a start of a version that is given up meanwhile ends', { timeout: 600_000 
   assert.equal(await kept.version(), '1.0.0');
   await nothingLost();
   assert.match(kept.said, /svc 2\.0\.0 gave way, because it was not ready within 9 s/);
+
+  const slow = version(t, '3.0.0', comesLate);
+  writeFileSync(slow, readFileSync(slow, 'utf8').replace('exec ', '[ "$1" = serve ] && sleep 4\nexec '), { mode: 0o755 });
+  // Two sleeps and a start: where the machine is quick, the second is loaded after it has been given up.
+  assert.equal((await update([slow, '--unsigned', '--deadline', '12'])).code, 1);
+  assert.equal(await kept.version(), '1.0.0');
+  await nothingLost();
+});
+
+test('a version that was ready and does not stay is said to be one, and goes when a person says so', { timeout: 600_000 }, async (t) => {
+  const { kept, update, write, nothingLost } = rig(t);
+  const changing = migration('002-change.sql', 'UPDATE setting_values SET value = value;');
+  const unsteady = version(t, '2.0.0', (root) => (changing(root), endsSoon(root)));
+  kept.start();
+  await write();
+  const told = await update([unsteady, '--unsigned', '--deadline', '20', '--hold', '5']);
+  assert.equal(told.code, 1, told.stdout);
+  assert.match(told.stderr, /svc 2\.0\.0 was ready and does not stay: it was started \d+ times.*--with-backup/);
+  assert.match((await update(['--back'])).stderr, /has changed tables so that 1\.0\.0 cannot go on with them: say --with-backup/);
+  const back = await update(['--back', '--with-backup', '--deadline', '60']);
+  assert.equal(back.code, 0, back.stderr);
+  assert.equal(await kept.version(), '1.0.0');
+  await nothingLost();
 });
 
 test('what is no version, or not for this machine, changes nothing', { timeout: 600_000 }, async (t) => {
