@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 
 import { messageOf } from '../core/sdk/index.ts';
-import { fingerprint } from './backup/backup.ts';
+import { fingerprint } from './backup/manifest.ts';
 import { withProgress } from './cli/progress.ts';
 import { sizeOf } from './cli/size.ts';
 import { assemble } from './packaging/assemble.ts';

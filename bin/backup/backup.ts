@@ -1,19 +1,5 @@
-import { createHash } from 'node:crypto';
-import {
-  chmodSync,
-  copyFileSync,
-  createReadStream,
-  existsSync,
-  lstatSync,
-  mkdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
+import { chmodSync, copyFileSync, existsSync, lstatSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { pipeline } from 'node:stream/promises';
 import { fileURLToPath } from 'node:url';
 
 import type { Product } from '../../core/boot/index.ts';
@@ -21,27 +7,12 @@ import { startWorker } from '../../core/isolate/index.ts';
 import { messageOf, SvcError, timestamp } from '../../core/sdk/index.ts';
 import { databaseName, keyFile, syncPath, writeDurably } from '../../core/storage/index.ts';
 import type { BackupData } from './backup-worker.ts';
-import { isKnownName, isTelemetry, partOf, unitsOf } from './contents.ts';
+import { Base } from './base.ts';
+import { isTelemetry, partOf, unitsOf } from './contents.ts';
 import { type Inspection, inspect } from './inspection.ts';
+import { type BackedUpFile, damaged, fingerprint, type Manifest, manifestName, readManifest } from './manifest.ts';
 import { openKeys, sealKeys } from './sealed-key.ts';
 import { snapshotUnit } from './snapshot.ts';
-
-export interface BackedUpFile {
-  readonly name: string;
-  readonly sha256: string;
-  readonly bytes: number;
-  readonly modified_ms?: number;
-}
-
-export interface Manifest {
-  readonly created_at: string;
-  readonly app_version: string;
-  readonly sqlite: string;
-  readonly files: readonly BackedUpFile[];
-  readonly tables: Readonly<Record<string, number>>;
-  /** What was there and is not in the backup; absent in backups of the database alone. */
-  readonly left_out?: readonly string[];
-}
 
 export interface BackupOptions {
   readonly dataDir: string;
@@ -55,14 +26,18 @@ export interface BackupOptions {
   readonly files?: 'all' | 'no telemetry';
   /** An earlier backup on the same disk, whose files are used again where they have not changed. */
   readonly base?: string | undefined;
+  /** Told of the files that `base` has lost or that have rotted there: the backup has those of the live data instead. */
+  readonly onDamagedBase?: (names: readonly string[]) => void;
 }
 
 const keyName = 'secret.key';
 const sealedKeyName = 'secret.key.sealed';
-const manifestName = 'manifest.json';
 
 /** Copies the data into `dir`, looks at every page of the copy, and only then gives the folder its name. */
-export async function createBackup(dir: string, { dataDir, product, withKey = false, passphrase, files, base }: BackupOptions): Promise<Manifest> {
+export async function createBackup(
+  dir: string,
+  { dataDir, product, withKey = false, passphrase, files, base: baseDir, onDamagedBase }: BackupOptions,
+): Promise<Manifest> {
   if (existsSync(dir)) {
     throw new SvcError('conflict', `${dir} exists already: a backup needs a folder of its own`);
   }
@@ -70,6 +45,7 @@ export async function createBackup(dir: string, { dataDir, product, withKey = fa
   const shelter = join(dataDir, `.${basename(dir)}.copying`);
   const clear = (): void => [draft, shelter].forEach((folder) => rmSync(folder, { recursive: true, force: true }));
   clear();
+  const base = baseDir === undefined ? undefined : new Base(baseDir);
   mkdirSync(draft, { recursive: true, mode: 0o700 });
   try {
     const { copied, leftOut } = files === undefined ? { copied: [], leftOut: undefined } : await copyFiles({ dataDir, draft, shelter, product, files, base });
@@ -81,7 +57,11 @@ export async function createBackup(dir: string, { dataDir, product, withKey = fa
     const names = [databaseName, ...keys, ...copied];
     const fingerprints: BackedUpFile[] = [];
     for (const name of names) {
-      fingerprints.push({ name, ...(await fingerprint(join(draft, name))), modified_ms: Math.round(statSync(join(draft, name)).mtimeMs) });
+      fingerprints.push({
+        name,
+        ...(base?.fingerprintOf(name) ?? (await fingerprint(join(draft, name)))),
+        modified_ms: Math.round(statSync(join(draft, name)).mtimeMs),
+      });
       // SQLite leaves its files readable to all, and a backup is carried out of the folder that protects it.
       chmodSync(join(draft, name), 0o600);
       syncPath(join(draft, name));
@@ -94,13 +74,17 @@ export async function createBackup(dir: string, { dataDir, product, withKey = fa
     writeDurably(join(draft, manifestName), `${JSON.stringify(manifest, undefined, 2)}\n`);
     renameSync(draft, dir);
     syncPath(dirname(dir));
+    if (base !== undefined && base.damaged.length > 0) {
+      onDamagedBase?.(base.damaged);
+    }
     return manifest;
   } finally {
     clear();
   }
 }
 
-interface FilesToCopy extends Required<Pick<BackupOptions, 'dataDir' | 'product' | 'files'>>, Pick<BackupOptions, 'base'> {
+interface FilesToCopy extends Required<Pick<BackupOptions, 'dataDir' | 'product' | 'files'>> {
+  readonly base: Base | undefined;
   readonly draft: string;
   readonly shelter: string;
 }
@@ -109,27 +93,16 @@ interface FilesToCopy extends Required<Pick<BackupOptions, 'dataDir' | 'product'
 async function copyFiles({ dataDir, draft, shelter, product, files, base }: FilesToCopy): Promise<{ copied: readonly string[]; leftOut: readonly string[] }> {
   const copied: string[] = [];
   const leftOut: string[] = [];
-  const earlier = base === undefined ? () => undefined : unchangedIn(base);
   const copyOne = async (from: string, to: string): Promise<void> => assertSound(await copyDatabase(from, to, product), from);
   for (const unit of unitsOf(dataDir)) {
     const part = partOf(unit);
     if (files === 'no telemetry' && isTelemetry(part)) {
       leftOut.push(part);
     } else {
-      copied.push(...(await snapshotUnit(unit, { dataDir, shelter, draft, copyDatabase: copyOne, earlier })));
+      copied.push(...(await snapshotUnit(unit, { dataDir, shelter, draft, copyDatabase: copyOne, base })));
     }
   }
   return { copied, leftOut };
-}
-
-/** Finds a file in an earlier backup that has the size and the time of one that is to be copied. */
-function unchangedIn(base: string): (name: string, file: string) => string | undefined {
-  const before = new Map(readManifest(base).files.map((file) => [file.name, file]));
-  return (name, file) => {
-    const { size, mtimeMs } = statSync(file);
-    const old = before.get(name);
-    return old?.bytes === size && old.modified_ms === Math.round(mtimeMs) ? join(base, name) : undefined;
-  };
 }
 
 function putKey(dataDir: string, draft: string, passphrase: string | undefined): string {
@@ -162,16 +135,6 @@ export async function verifyBackup(dir: string, { embedded }: Product): Promise<
   return manifest;
 }
 
-/** What is in a backup, as a person calls it, the largest first. */
-export function partsOf({ files }: Manifest): readonly { readonly part: string; readonly files: number; readonly bytes: number }[] {
-  const parts = new Map<string, { part: string; files: number; bytes: number }>();
-  for (const { name, bytes } of files) {
-    const part = parts.get(partOf(name)) ?? { part: partOf(name), files: 0, bytes: 0 };
-    parts.set(part.part, { part: part.part, files: part.files + 1, bytes: part.bytes + bytes });
-  }
-  return [...parts.values()].toSorted((a, b) => b.bytes - a.bytes);
-}
-
 /** The keys inside a backup, when it was made with them; sealed ones need the passphrase. */
 export function keysIn(dir: string, { files }: Manifest, passphrase: string | undefined): Buffer | undefined {
   const has = (key: string): boolean => files.some(({ name }) => name === key);
@@ -187,39 +150,10 @@ export function keysIn(dir: string, { files }: Manifest, passphrase: string | un
   return openKeys(readFileSync(join(dir, sealedKeyName)), passphrase);
 }
 
-export async function fingerprint(file: string): Promise<{ sha256: string; bytes: number }> {
-  const hash = createHash('sha256');
-  await pipeline(createReadStream(file), hash);
-  return { sha256: hash.digest('hex'), bytes: statSync(file).size };
-}
-
-/** What a backup says of itself; not yet proof that it is so. */
-export function readManifest(dir: string): Manifest {
-  let manifest: Manifest;
-  try {
-    manifest = JSON.parse(readFileSync(join(dir, manifestName), 'utf8')) as Manifest;
-  } catch (error) {
-    throw new SvcError('invalid_argument', `${dir} is not a backup: its ${manifestName} cannot be read (${messageOf(error)})`, { cause: error });
-  }
-  const names = Array.isArray(manifest?.files) ? manifest.files.map((file) => file?.name) : [];
-  if (!names.includes(databaseName) || !names.every(isKnownName) || typeof manifest.tables !== 'object' || manifest.tables === null) {
-    throw damaged(dir, `${manifestName} does not list the files of a backup`);
-  }
-  const { left_out: leftOut = [] } = manifest;
-  if (!Array.isArray(leftOut) || !leftOut.every((part) => typeof part === 'string')) {
-    throw damaged(dir, `${manifestName} does not say what was left out`);
-  }
-  return manifest;
-}
-
 function assertSound({ problems }: Inspection, where: string): void {
   if (problems.length > 0) {
     throw damaged(where, problems.join('; '));
   }
-}
-
-function damaged(dir: string, what: string): SvcError {
-  return new SvcError('conflict', `the backup ${dir} is damaged (${what}): nothing was changed; take another one`);
 }
 
 /** In a thread: the copy blocks whoever makes it, and svc may serve meanwhile. */

@@ -5,8 +5,9 @@ import { dirname, join } from 'node:path';
 import type { Product } from '../../core/boot/index.ts';
 import { SvcError, timestamp } from '../../core/sdk/index.ts';
 import { databaseName, DataLock, keyFile, readKeys, syncPath, writeDurably, writeKeys } from '../../core/storage/index.ts';
-import { fingerprint, keysIn, type Manifest, verifyBackup } from './backup.ts';
+import { keysIn, verifyBackup } from './backup.ts';
 import { partOf, unitOf, unitsOf } from './contents.ts';
+import { fingerprint, type Manifest } from './manifest.ts';
 import { incomingName, journalName, type RestoreJournal, swapIn } from './swap.ts';
 
 export interface Restored {

@@ -13,8 +13,8 @@ export interface SnapshotOptions {
   readonly shelter: string;
   readonly draft: string;
   readonly copyDatabase: (from: string, to: string) => Promise<void>;
-  /** A file of an earlier backup with the same content, which is linked instead of being copied. */
-  readonly earlier: (name: string, file: string) => string | undefined;
+  /** An earlier backup, whose file is taken where it is the same. */
+  readonly base: { readonly take: (name: string, live: string, copy: string) => Promise<boolean> } | undefined;
 }
 
 /**
@@ -34,7 +34,7 @@ export async function snapshotUnit(unit: string, options: SnapshotOptions): Prom
   }
 }
 
-async function copyOnce(unit: string, { dataDir, shelter, draft, copyDatabase, earlier }: SnapshotOptions): Promise<readonly string[] | undefined> {
+async function copyOnce(unit: string, { dataDir, shelter, draft, copyDatabase, base }: SnapshotOptions): Promise<readonly string[] | undefined> {
   [shelter, draft].forEach((folder) => rmSync(join(folder, unit), { recursive: true, force: true }));
   const hold = (name: string): boolean => holdFile(join(dataDir, name), join(shelter, name));
   const before = filesOf(dataDir, unit);
@@ -54,8 +54,7 @@ async function copyOnce(unit: string, { dataDir, shelter, draft, copyDatabase, e
   }
   for (const name of [...logs, ...others]) {
     mkdirSync(dirname(join(draft, name)), { recursive: true, mode: 0o700 });
-    const old = isLog(name) ? undefined : earlier(name, join(shelter, name));
-    if (old === undefined || !holdFile(old, join(draft, name))) {
+    if (isLog(name) || (await base?.take(name, join(shelter, name), join(draft, name))) !== true) {
       await copyFile(join(shelter, name), join(draft, name), constants.COPYFILE_FICLONE);
       keepTimes(join(shelter, name), join(draft, name));
     }
@@ -71,7 +70,7 @@ function keepTimes(from: string, to: string): void {
 }
 
 /** Keeps the content of a file reachable although its owner removes it; false when it has gone already. */
-function holdFile(file: string, held: string): boolean {
+export function holdFile(file: string, held: string): boolean {
   mkdirSync(dirname(held), { recursive: true, mode: 0o700 });
   try {
     linkSync(file, held);

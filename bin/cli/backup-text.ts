@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 
 import { messageOf } from '../../core/sdk/index.ts';
-import { type Manifest, partsOf } from '../backup/backup.ts';
+import { type Manifest, partsOf } from '../backup/manifest.ts';
 import type { Call } from './command.ts';
 import { usageFailure } from './failure.ts';
 import { printable, table } from './layout.ts';

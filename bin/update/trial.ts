@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 
 import { SvcError, timestamp } from '../../core/sdk/index.ts';
 import { connect, databaseName, onlyAdds, syncPath } from '../../core/storage/index.ts';
-import { readManifest } from '../backup/backup.ts';
+import { readManifest } from '../backup/manifest.ts';
 import { runAsOwner } from './owner.ts';
 import { besides, isSwitched, markFile, readMark, readRecord, removeRecord, type UpdateMark, type UpdateRecord, writeMark, writeRecord } from './record.ts';
 

@@ -3,7 +3,8 @@ import { copyFileSync, cpSync, existsSync, readdirSync, readFileSync, rmSync, st
 import { join } from 'node:path';
 import { test } from 'node:test';
 
-import { createBackup, type Manifest, verifyBackup } from '../../bin/backup/backup.ts';
+import { createBackup, verifyBackup } from '../../bin/backup/backup.ts';
+import type { Manifest } from '../../bin/backup/manifest.ts';
 import { restoreBackup } from '../../bin/backup/restore.ts';
 import { type Storage, writeKeys } from '../../core/storage/index.ts';
 import { addonFile } from '../addon.ts';

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
-import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 
+import { openIn } from '../storage/folder.ts';
 import { scratch, serving, svc } from './launcher.ts';
 
 interface Listed {
@@ -83,4 +84,29 @@ test('a folder without data is not backed up into something that looks like a ba
   assert.ok(!existsSync(join(folder, 'out')) && !existsSync(join(folder, 'nothing')));
   assert.match((await svc(['backup', 'list', '--data', join(folder, 'nothing')])).stdout, /There is no backup/);
   assert.match((await svc(['backup', 'restore', folder, '--data', join(folder, 'nothing')])).stderr, /is not a backup/);
+});
+
+test('what has rotted in the base of a backup is taken from the live data, and told', async (t) => {
+  const folder = scratch(t);
+  const [data, kept] = [join(folder, 'data'), join(folder, 'kept')];
+  await (await openIn(data)).close();
+  const blocks = join('plugins', 'traces', 'blocks');
+  mkdirSync(join(data, blocks), { recursive: true });
+  ['one', 'two', 'three'].forEach((name) => writeFileSync(join(data, blocks, `${name}.traces`), `spans of ${name}`));
+  const create = () => svc(['backup', 'create', '--in', kept, '--data', data]);
+  assert.equal((await create()).code, 0);
+  const base = join(kept, readdirSync(kept)[0]!);
+  const [rotten, lost] = ['one', 'three'].map((name) => join(base, blocks, `${name}.traces`)) as [string, string];
+  const { atime, mtime } = statSync(rotten);
+  writeFileSync(rotten, 'spans of 0ne');
+  utimesSync(rotten, atime, mtime);
+  rmSync(lost);
+
+  const { code, stdout, stderr } = await create();
+  assert.equal(code, 0, stderr);
+  assert.match(stdout, /The base .* is damaged: .*plugins\/traces\/blocks\/one\.traces, plugins\/traces\/blocks\/three\.traces\./);
+  const next = join(kept, readdirSync(kept).toSorted()[1]!);
+  ['one', 'two', 'three'].forEach((name) => assert.equal(readFileSync(join(next, blocks, `${name}.traces`), 'utf8'), `spans of ${name}`));
+  assert.equal(statSync(join(next, blocks, 'two.traces')).ino, statSync(join(base, blocks, 'two.traces')).ino, 'what is sound takes no room');
+  assert.equal((await svc(['backup', 'verify', next])).code, 0);
 });

@@ -3,7 +3,8 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, s
 import { join } from 'node:path';
 import { test } from 'node:test';
 
-import { createBackup, partsOf, readManifest } from '../../bin/backup/backup.ts';
+import { createBackup } from '../../bin/backup/backup.ts';
+import { partsOf, readManifest } from '../../bin/backup/manifest.ts';
 import { restoreBackup } from '../../bin/backup/restore.ts';
 import { journalName, swapIn } from '../../bin/backup/swap.ts';
 import { openIn } from '../storage/folder.ts';

@@ -2,11 +2,13 @@ import { existsSync, readdirSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 
 import { timestamp } from '../../../core/sdk/index.ts';
-import { createBackup, partsOf } from '../../backup/backup.ts';
+import { createBackup } from '../../backup/backup.ts';
+import { partsOf } from '../../backup/manifest.ts';
 import { partsText, passphraseOf } from '../../cli/backup-text.ts';
 import type { Call, Command } from '../../cli/command.ts';
 import { assertHasData, openDataFolder } from '../../cli/data-folder.ts';
 import { usageFailure } from '../../cli/failure.ts';
+import { printable } from '../../cli/layout.ts';
 import { withProgress } from '../../cli/progress.ts';
 import { sizeOf } from '../../cli/size.ts';
 
@@ -38,17 +40,29 @@ export const command: Command = {
     const files = call.has('without-telemetry') ? 'no telemetry' : 'all';
     const base = call.value('base') ?? (call.value('in') === undefined ? undefined : backupsIn(folder).at(-1));
     const options = { dataDir, product, withKey, passphrase, files, ...(base !== undefined && { base: resolve(base) }) } as const;
-    const manifest = await withProgress(`Backing up ${dataDir}`, () => createBackup(dir, options));
+    let rotten: readonly string[] = [];
+    const onDamagedBase = (names: readonly string[]): void => void (rotten = names);
+    const manifest = await withProgress(`Backing up ${dataDir}`, () => createBackup(dir, { ...options, onDamagedBase }));
     const removed = keep === undefined ? [] : backupsIn(folder).slice(0, -keep);
     removed.forEach((old) => rmSync(old, { recursive: true }));
     const bytes = manifest.files.reduce((sum, file) => sum + file.bytes, 0);
     const parts = partsOf(manifest);
     return {
-      data: { dir, ...manifest, parts, removed },
-      text: () => [`${dir} (${sizeOf(bytes)})`, partsText(manifest), ...(withKey ? [] : ['', keyApart])].join('\n'),
+      data: { dir, ...manifest, parts, removed, damaged_in_base: rotten },
+      text: () =>
+        [
+          `${dir} (${sizeOf(bytes)})`,
+          partsText(manifest),
+          ...(rotten.length === 0 ? [] : ['', rottenText(base!, rotten)]),
+          ...(withKey ? [] : ['', keyApart]),
+        ].join('\n'),
     };
   },
 };
+
+/** The new backup is good; who restores the old one is to know that it is not. */
+const rottenText = (base: string, names: readonly string[]): string =>
+  printable(`The base ${base} is damaged: what was taken from the live data instead is ${names.join(', ')}. Do not keep it, and look at its disk.`);
 
 /** Only what this command has made there and named by the time; oldest first. */
 function backupsIn(folder: string): readonly string[] {

@@ -2,7 +2,7 @@ import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { messageOf } from '../../../core/sdk/index.ts';
-import { readManifest } from '../../backup/backup.ts';
+import { readManifest } from '../../backup/manifest.ts';
 import type { Command } from '../../cli/command.ts';
 import { openDataFolder } from '../../cli/data-folder.ts';
 import { printable, table } from '../../cli/layout.ts';

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 
-import { partsOf } from '../../backup/backup.ts';
+import { partsOf } from '../../backup/manifest.ts';
 import { restoreBackup } from '../../backup/restore.ts';
 import { partsText, passphraseOf } from '../../cli/backup-text.ts';
 import type { Command } from '../../cli/command.ts';

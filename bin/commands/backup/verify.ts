@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 
-import { partsOf, verifyBackup } from '../../backup/backup.ts';
+import { verifyBackup } from '../../backup/backup.ts';
+import { partsOf } from '../../backup/manifest.ts';
 import { partsText } from '../../cli/backup-text.ts';
 import type { Command } from '../../cli/command.ts';
 import { withProgress } from '../../cli/progress.ts';
