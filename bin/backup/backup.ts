@@ -114,23 +114,27 @@ function putKey(dataDir: string, draft: string, passphrase: string | undefined):
   return sealedKeyName;
 }
 
-/** Proves that a backup is what its manifest says: every byte, every page, every count. */
+/** Proves that a backup is what its manifest says: every byte, every page, every count. What is wrong is named all of it: some may do without that part. */
 export async function verifyBackup(dir: string, { embedded }: Product): Promise<Manifest> {
   const manifest = readManifest(dir);
+  const problems: string[] = [];
   for (const { name, sha256, bytes } of manifest.files) {
     const file = join(dir, name);
     if (lstatSync(file, { throwIfNoEntry: false })?.isFile() !== true) {
-      throw damaged(dir, `${name} is missing`);
-    }
-    if (statSync(file).size !== bytes || (await fingerprint(file)).sha256 !== sha256) {
-      throw damaged(dir, `${name} is not the file that was backed up`);
+      problems.push(`${name} is missing`);
+    } else if (statSync(file).size !== bytes || (await fingerprint(file)).sha256 !== sha256) {
+      problems.push(`${name} is not the file that was backed up`);
     }
   }
-  const found = inspect(join(dir, databaseName), embedded?.nativeBinding);
-  assertSound(found, dir);
-  const different = Object.keys({ ...found.tables, ...manifest.tables }).find((table) => found.tables[table] !== manifest.tables[table]);
-  if (different !== undefined) {
-    throw damaged(dir, `table ${different} has ${found.tables[different] ?? 'no'} rows instead of ${manifest.tables[different] ?? 'none'}`);
+  // Pages of another file than was backed up say nothing more.
+  if (!problems.some((problem) => problem.startsWith(`${databaseName} `))) {
+    const found = inspect(join(dir, databaseName), embedded?.nativeBinding);
+    const different = Object.keys({ ...found.tables, ...manifest.tables }).filter((table) => found.tables[table] !== manifest.tables[table]);
+    problems.push(...found.problems);
+    problems.push(...different.map((table) => `table ${table} has ${found.tables[table] ?? 'no'} rows instead of ${manifest.tables[table] ?? 'none'}`));
+  }
+  if (problems.length > 0) {
+    throw damaged(dir, problems.join('; '));
   }
   return manifest;
 }

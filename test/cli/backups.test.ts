@@ -104,9 +104,23 @@ test('what has rotted in the base of a backup is taken from the live data, and t
 
   const { code, stdout, stderr } = await create();
   assert.equal(code, 0, stderr);
-  assert.match(stdout, /The base .* is damaged: .*plugins\/traces\/blocks\/one\.traces, plugins\/traces\/blocks\/three\.traces\./);
   const next = join(kept, readdirSync(kept).toSorted()[1]!);
   ['one', 'two', 'three'].forEach((name) => assert.equal(readFileSync(join(next, blocks, `${name}.traces`), 'utf8'), `spans of ${name}`));
+  assert.match(stdout, /The base .* is damaged: .*plugins\/traces\/blocks\/one\.traces, plugins\/traces\/blocks\/three\.traces\./);
   assert.equal(statSync(join(next, blocks, 'two.traces')).ino, statSync(join(base, blocks, 'two.traces')).ino, 'what is sound takes no room');
   assert.equal((await svc(['backup', 'verify', next])).code, 0);
+
+  const verified = await svc(['backup', 'verify', base]);
+  assert.equal(verified.code, 1);
+  assert.match(verified.stderr, /one\.traces is not the file that was backed up; plugins\/traces\/blocks\/three\.traces is missing/);
+});
+
+test('a restore leaves nothing in the data folder that others can read', async (t) => {
+  const folder = scratch(t);
+  await (await openIn(join(folder, 'data'))).close();
+  assert.equal((await svc(['backup', 'create', join(folder, 'one'), '--data', join(folder, 'data')])).code, 0);
+  const there = join(folder, 'there');
+  assert.equal((await svc(['backup', 'restore', join(folder, 'one'), '--data', there])).code, 0);
+  const open = readdirSync(there).filter((name) => (statSync(join(there, name)).mode & 0o077) !== 0);
+  assert.deepEqual(open, []);
 });
