@@ -1,4 +1,4 @@
-import { constants, existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, constants, existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { copyFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 
@@ -34,6 +34,8 @@ export async function restoreBackup(dir: string, dataDir: string, product: Produ
   const lock = new DataLock(dataDir, { now: Date.now, nativeBinding });
   const incoming = join(dataDir, incomingName);
   try {
+    // SQLite leaves its files readable to all, and svc serves with a mask that a command has not.
+    chmodSync(join(dataDir, 'svc.lock'), 0o600);
     swapIn(dataDir, nativeBinding);
     const manifest = await verifyBackup(dir, product);
     const keys = options.withoutKey === true ? undefined : keysIn(dir, manifest, options.passphrase);
