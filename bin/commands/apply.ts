@@ -15,10 +15,19 @@ export const command: Command = {
   async run(call) {
     const dryRun = call.has('dry-run');
     const folder = resolve(call.operand(0));
-    const changes = await apply({ folder, kinds: await kindsOf(call.environment), client: await openClient(call), environment: call.environment, dryRun });
+    const { changes, warnings } = await apply({
+      folder,
+      kinds: await kindsOf(call.environment),
+      client: await openClient(call),
+      environment: call.environment,
+      dryRun,
+    });
     return {
-      data: { dry_run: dryRun, changes },
-      text: () => (changes.length === 0 ? `svc is as ${folder} has it` : [...changes.map(told), dryRun ? 'Nothing was changed' : 'Done'].join('\n')),
+      data: { dry_run: dryRun, changes, warnings },
+      text: () => {
+        const done = changes.length === 0 ? `svc is as ${folder} has it` : dryRun ? 'Nothing was changed' : 'Done';
+        return [...warnings.map((warning) => printable(`warning: ${warning}`)), ...changes.map(told), done].join('\n');
+      },
     };
   },
 };

@@ -1,12 +1,9 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
-import { parse } from 'yaml';
 
 import type { Environment } from '../../core/boot/index.ts';
-import { messageOf } from '../../core/sdk/index.ts';
 import type { ApiClient } from '../cli/api-client.ts';
-import { Failure } from '../cli/failure.ts';
+import { asFailure, Failure } from '../cli/failure.ts';
+import { type ConfigFile, readFiles, refusal, strangersIn } from './files.ts';
 import { filled, type Kind, listed, secretPrefix, secretsOf, type Thing } from './kinds.ts';
 
 export interface Change {
@@ -25,75 +22,102 @@ export interface Applying {
   readonly dryRun: boolean;
 }
 
-const mostBytes = 1024 * 1024;
+/** What was done, or would be. */
+export interface Outcome {
+  readonly changes: readonly Change[];
+  /** What of the folder is not looked at. */
+  readonly warnings: readonly string[];
+}
 
-/** Brings svc in line with the files; what has no file is left alone. Nothing is changed unless every file can be read. */
-export async function apply({ folder, kinds, client, environment, dryRun }: Applying): Promise<readonly Change[]> {
-  const files = [...kinds].flatMap(([name, kind]) => filesOf(folder, name).flatMap((one) => (isOver(kind, one.thing) ? [] : [{ name, kind, ...one }])));
+/**
+ * Brings svc in line with the files; what has no file is left alone. Nothing is changed unless every file can be read.
+ */
+export async function apply({ folder, kinds, client, environment, dryRun }: Applying): Promise<Outcome> {
+  const files = readFiles(folder, kinds);
   const lists = new Map<string, readonly Thing[]>();
   const listOf = async (name: string): Promise<readonly Thing[]> => {
     const known = lists.get(name) ?? (await listed(client, kinds.get(name)!));
     lists.set(name, known);
     return known;
   };
-  const plan = async (one: (typeof files)[number], isDry: boolean) => {
+  const plan = async (one: ConfigFile, isDry: boolean): Promise<Plan> => {
     const there = (await listOf(one.name)).find((other) => filled(one.kind.key, other) === filled(one.kind.key, one.thing));
     const brought = new Set(files.filter(({ name }) => name === one.name).map(({ kind, thing }) => filled(kind.key, thing)));
     const wanted = await resolved(one, there, environment, { kinds, listOf, isDry, brought });
-    return { ...one, there, wanted, differs: differences(one.kind, there, wanted) };
+    return { there, wanted, differs: differences(one.kind, there, wanted) };
   };
   // Twice: first all of them, so that a file that cannot be applied stops the others as well.
+  const planned: Change[] = [];
   for (const one of files) {
-    await plan(one, true);
+    try {
+      const found = await plan(one, true);
+      if (isDifferent(found)) {
+        planned.push(changeOf(one, found));
+      }
+    } catch (error) {
+      throw ofFile(one, error, 'nothing was applied');
+    }
+  }
+  const warnings = strangersIn(folder, kinds);
+  if (dryRun) {
+    return { changes: planned, warnings };
   }
   const changes: Change[] = [];
-  const bring = async (one: (typeof files)[number]): Promise<Change | undefined> => {
-    const { name, kind, there, wanted, differs } = await plan(one, dryRun);
-    if (there && differs.length === 0) {
+  const bring = async (one: ConfigFile): Promise<Change | undefined> => {
+    const found = await plan(one, false);
+    if (!isDifferent(found)) {
       return undefined;
     }
-    if (!dryRun) {
-      await send(client, kind, there, wanted);
-      if (!there) {
-        lists.delete(name);
-      }
+    await send(client, one.kind, found.there, found.wanted);
+    if (!found.there) {
+      lists.delete(one.name);
     }
-    return { kind: name, key: filled(kind.key, one.thing), change: there ? 'update' : 'create', differs };
+    return changeOf(one, found);
   };
+  const bringOrSay = (one: ConfigFile): Promise<Change | undefined> =>
+    bring(one).catch((error: unknown) => {
+      throw brokenOff(one, error, changes, planned);
+    });
   for (const one of files) {
-    const change = await bring(one);
+    const change = await bringOrSay(one);
     changes.push(...(change ? [change] : []));
   }
   // Once more those that name another of their own kind, which may have been made after them.
-  for (const one of files.filter(({ name, kind }) => !dryRun && Object.values(kind.references ?? {}).includes(name))) {
+  for (const one of files.filter(({ name, kind }) => Object.values(kind.references ?? {}).includes(name))) {
     lists.delete(one.name);
-    await bring(one);
+    await bringOrSay(one);
   }
-  return changes;
+  return { changes, warnings };
 }
 
-/** Its end is past: it stays in the history of the files, and is made no more. */
-const isOver = ({ until }: Kind, thing: Thing): boolean => until !== undefined && Date.parse(String(thing[until])) <= Date.now();
+interface Plan {
+  readonly there: Thing | undefined;
+  readonly wanted: Thing;
+  readonly differs: Change['differs'];
+}
 
-function filesOf(folder: string, kind: string): readonly { file: string; thing: Thing }[] {
-  const inside = join(folder, kind);
-  const names = existsSync(inside) ? readdirSync(inside).filter((name) => /^[^.].*\.ya?ml$/.test(name)) : [];
-  return names.sort().map((name) => {
-    const file = join(inside, name);
-    const text = readFileSync(file, 'utf8');
-    if (text.length > mostBytes) {
-      throw refusal(file, `has more than ${mostBytes / 1024} KiB`);
-    }
-    try {
-      const thing = parse(text, { maxAliasCount: 10 }) as unknown;
-      if (typeof thing !== 'object' || thing === null || Array.isArray(thing)) {
-        throw new Error('it holds no fields');
-      }
-      return { file, thing: thing as Thing };
-    } catch (error) {
-      throw refusal(file, `cannot be read: ${messageOf(error)}`);
-    }
-  });
+const isDifferent = ({ there, differs }: Plan): boolean => there === undefined || differs.length > 0;
+
+const changeOf = ({ name, kind, thing }: ConfigFile, { there, differs }: Plan): Change => ({
+  kind: name,
+  key: filled(kind.key, thing),
+  change: there ? 'update' : 'create',
+  differs,
+});
+
+/** Whoever reads it is to know in what state svc was left. */
+function brokenOff(one: ConfigFile, error: unknown, applied: readonly Change[], planned: readonly Change[]): Failure {
+  const names = (changes: readonly Change[]): readonly string[] => changes.map(({ kind, key }) => `${kind}/${key}`);
+  const done = names(applied);
+  const open = names(planned).filter((name) => !done.includes(name));
+  const state = `applied: ${done.join(', ') || 'nothing'}; not applied: ${open.join(', ') || 'nothing'}`;
+  return ofFile(one, error, state);
+}
+
+/** The failure with the file before it, unless it begins with that. */
+function ofFile({ file }: ConfigFile, error: unknown, state: string): Failure {
+  const { exitCode, code, message, details } = asFailure(error);
+  return new Failure(exitCode, code, `${message.startsWith(file) ? message : `${file}: ${message}`}; ${state}`, { details, cause: error });
 }
 
 interface Others {
@@ -105,12 +129,7 @@ interface Others {
 }
 
 /** The file with ids for keys, and secrets for the variables that have them. */
-async function resolved(
-  { name, kind, file, thing }: { name: string; kind: Kind; file: string; thing: Thing },
-  there: Thing | undefined,
-  environment: Environment,
-  others: Others,
-) {
+async function resolved({ name, kind, file, thing }: ConfigFile, there: Thing | undefined, environment: Environment, others: Others) {
   const unknown = Object.keys(thing).find((field) => !kind.fields.includes(field));
   if (unknown !== undefined) {
     throw refusal(file, `has the field "${unknown}"; there are ${kind.fields.join(', ')}`);
@@ -170,5 +189,3 @@ async function send(client: ApiClient, kind: Kind, there: Thing | undefined, wan
     await client.patch(item, body);
   }
 }
-
-const refusal = (file: string, why: string): Failure => new Failure(2, 'invalid_argument', `${file} ${why}; nothing was applied after it`);

@@ -73,8 +73,9 @@ export class WatchedFolder {
     this.#failedAt = Infinity;
     try {
       assertOwn(folder);
-      const changes = await apply({ folder, kinds: await kindsOf(environment), client: client(), environment, dryRun: false });
+      const { changes, warnings } = await apply({ folder, kinds: await kindsOf(environment), client: client(), environment, dryRun: false });
       changes.forEach((change) => say(told(change), false));
+      warnings.forEach((warning) => say(warning, true));
       this.#write({ folder, at: timestamp(Date.now()), changes: changes.length }, dataDir);
     } catch (error) {
       this.#failedAt = performance.now();

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import { chmodSync, existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -83,8 +84,8 @@ test('what is configured goes to files and comes back, also into another svc', {
       { kind: 'roles', key: 'oncall', change: 'update', differs: [{ field: 'description', there: 'takes incidents', here: 'takes all incidents' }] },
       { kind: 'rules', key: 'mine_disk', change: 'update', differs: [{ field: 'severity', there: 'warning', here: 'critical' }] },
     ];
-    assert.deepEqual((await ask(['apply', files, '--dry-run'], one.dataDir)).json(), { dry_run: true, changes: differs });
-    assert.deepEqual((await ask(['apply', files], one.dataDir)).json(), { dry_run: false, changes: differs });
+    assert.deepEqual((await ask(['apply', files, '--dry-run'], one.dataDir)).json(), { dry_run: true, changes: differs, warnings: [] });
+    assert.deepEqual((await ask(['apply', files], one.dataDir)).json(), { dry_run: false, changes: differs, warnings: [] });
     assert.deepEqual((await ask(['apply', files, '--dry-run'], one.dataDir)).json()['changes'], []);
   });
 
@@ -194,6 +195,8 @@ test('a folder that is watched is applied at the start and at each change; a bro
     [() => chmodSync(join(files, 'roles'), 0o777), () => chmodSync(join(files, 'roles'), 0o755), /others may write to .*roles:/],
     [() => chmodSync(role, 0o666), () => chmodSync(role, 0o644), /others may write to .*oncall\.yaml:/],
     [() => symlinkSync(strange, join(files, 'roles', 'other.yaml')), () => rmSync(join(files, 'roles', 'other.yaml')), /other\.yaml is a link/],
+    // One that waits for a writer would keep all of svc waiting.
+    [() => pipeAt(join(files, 'roles', 'pipe.yaml')), () => rmSync(join(files, 'roles', 'pipe.yaml')), /pipe\.yaml is no regular file/],
   ];
   for (const [open, close, why] of doors) {
     open();
@@ -239,6 +242,8 @@ test('an export follows no link, of a file or of a folder', async (t) => {
   assert.match(stderr, /rules is a link/);
   assert.deepEqual(readdirSync(others), ['kept.yaml']);
 });
+
+const pipeAt = (path: string): unknown => execFileSync('mkfifo', ['-m', '644', path]);
 
 /** Every file below a folder by its path. */
 const textsIn = (folder: string): Readonly<Record<string, string>> =>
