@@ -30,7 +30,8 @@ export interface Outcome {
 }
 
 /**
- * Brings svc in line with the files; what has no file is left alone. Nothing is changed unless every file can be read.
+ * Brings svc in line with the files; what has no file is left alone. Nothing is changed unless every file can be read, and svc would take
+ * each of them, as far as it can be asked without a change.
  */
 export async function apply({ folder, kinds, client, environment, dryRun }: Applying): Promise<Outcome> {
   const files = readFiles(folder, kinds);
@@ -52,6 +53,7 @@ export async function apply({ folder, kinds, client, environment, dryRun }: Appl
     try {
       const found = await plan(one, true);
       if (isDifferent(found)) {
+        await assertTaken(client, one, found.wanted);
         planned.push(changeOf(one, found));
       }
     } catch (error) {
@@ -118,6 +120,26 @@ function brokenOff(one: ConfigFile, error: unknown, applied: readonly Change[], 
 function ofFile({ file }: ConfigFile, error: unknown, state: string): Failure {
   const { exitCode, code, message, details } = asFailure(error);
   return new Failure(exitCode, code, `${message.startsWith(file) ? message : `${file}: ${message}`}; ${state}`, { details, cause: error });
+}
+
+/** Asks svc whether it would take a file, where its kind can be tried; what keeps svc from saying so is no fault of the file. */
+async function assertTaken(client: ApiClient, { kind }: ConfigFile, wanted: Thing): Promise<void> {
+  const { trial } = kind;
+  if (trial === undefined) {
+    return;
+  }
+  const body = Object.fromEntries(Object.entries({ ...wanted, ...trial.with }).filter(([field]) => !(trial.without ?? []).includes(field)));
+  try {
+    await client.post(trial.path, body);
+  } catch (error) {
+    const { code, details } = asFailure(error);
+    const ofTrial = Object.keys(trial.with ?? {}).map((field) => `/${field}`);
+    // A complaint about no field is one about the data of this hour.
+    const isOfFile = Array.isArray(details) && (details as { path?: string }[]).some(({ path }) => path !== undefined && !ofTrial.includes(path));
+    if (code === 'invalid_argument' && isOfFile) {
+      throw error;
+    }
+  }
 }
 
 interface Others {

@@ -31,6 +31,8 @@ export interface Kind {
   readonly until?: string;
   /** Fields that are sent and never shown, so that they make no difference. */
   readonly unshown?: readonly string[];
+  /** A route that tells without a change whether svc would take one: it is sent the fields, `with` these and `without` those. */
+  readonly trial?: { readonly path: string; readonly with?: Thing; readonly without?: readonly string[] };
   /** Kinds that must have been applied before, besides those that it refers to. */
   readonly after?: readonly string[];
   /** Fields that lists do not show; `secret_when` names the field that says whether they are secrets of this one. */

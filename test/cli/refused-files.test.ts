@@ -62,6 +62,17 @@ test('what an apply refuses it names, and says what was done before', { timeout:
   mkdirSync(at('roles'));
   writeFileSync(at('roles/zz.yaml'), 'name: zz\ndescription: of a test\ngrants: []\n');
 
+  await t.test('a rule whose expression is cut stops all of it, and a dry run says so', async () => {
+    writeFileSync(rule, text.replace(/expr: .*/, 'expr: sum(up'));
+    for (const args of [['--dry-run'], []]) {
+      const { code, stderr } = await apply(...args);
+      assert.equal(code, 4, stderr);
+      assert.match(stderr, new RegExp(`${rule}: conditions\\.0\\.expr: .*; nothing was applied`));
+    }
+    assert.ok(!(await roles()).includes('zz'));
+    writeFileSync(rule, text);
+  });
+
   await t.test('of what svc refuses later the file is named, and what was applied before and what was not', async () => {
     mkdirSync(at('recording-rules'), { recursive: true });
     writeFileSync(
