@@ -6,7 +6,7 @@ import { goTo } from '../frame/location.ts';
 import { count, words } from '../frame/words.ts';
 import { Button, Refused, Skeleton } from './parts.tsx';
 
-const text = words('table', { more: 'Show more', shown: '{count} shown|{count} shown', of: 'of', total: '{count} in all|{count} in all' });
+const text = words('table', { more: 'Show more', shown: '{count} shown|{count} shown', of: 'of' });
 
 export interface Column<T> {
   readonly head: string;

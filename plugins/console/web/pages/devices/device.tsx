@@ -168,7 +168,7 @@ const chartsOf = (
 function Overview({ device }: { readonly device: Device }) {
   const { window, zoom } = useSpan();
   const incidents = useData<Page<Incident>>('/alerts/incidents', {
-    query: { scope: `host:${device.id}`, status: 'open,acknowledged', limit: 10 },
+    query: { scope: `host:${device.id}`, status: 'active', limit: 10 },
     kinds: ['incidents'],
   });
   const marks = incidents.value?.items.map(({ fired_at: at }) => ({ at: Date.parse(at) / 1000, tone: '--critical' }));

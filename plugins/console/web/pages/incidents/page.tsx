@@ -6,7 +6,7 @@ import { words } from '../../frame/words.ts';
 import type { Incident } from '../../api/shapes.ts';
 import { Segments } from '../../kit/form.tsx';
 import { Empty, Head, Refused } from '../../kit/parts.tsx';
-import { Mark, severityName, statusName, toneOf } from '../../kit/status.tsx';
+import { Mark, severityName, statusName, Tag, toneOf } from '../../kit/status.tsx';
 import { type Column, Table } from '../../kit/table.tsx';
 import { Time, useNow } from '../../kit/time.tsx';
 import { IncidentPage } from './incident.tsx';
@@ -34,7 +34,8 @@ const text = words('incidents', {
   rules: 'Rules',
 });
 
-const states: Readonly<Record<string, string | undefined>> = { current: 'open,acknowledged', silenced: 'silenced', resolved: 'resolved', all: undefined };
+/** What is silenced is not over. */
+const states: Readonly<Record<string, string | undefined>> = { current: 'active', silenced: 'silenced', resolved: 'resolved', all: undefined };
 
 /** `/ui/incidents`, and `/ui/incidents/<id>` for one. */
 export default function Incidents() {
@@ -121,6 +122,7 @@ const columns: readonly Column<Incident>[] = [
       <span class="status">
         <Mark tone={toneOf(severity, status)} label={severityName(severity)} />
         <span class="cut">{summary || name}</span>
+        {status === 'silenced' && <Tag>{statusName(status)}</Tag>}
       </span>
     ),
   },

@@ -6,7 +6,7 @@ import { count, words } from '../../frame/words.ts';
 import type { Page } from '../../frame/api.ts';
 import { Chart } from '../../kit/chart.tsx';
 import { Awaited, Empty, Head, Section } from '../../kit/parts.tsx';
-import { Mark, type Severity, severityName, toneOf } from '../../kit/status.tsx';
+import { Mark, type Severity, severityName, statusName, Tag, toneOf } from '../../kit/status.tsx';
 import { type Column, Table } from '../../kit/table.tsx';
 import { Time } from '../../kit/time.tsx';
 import type { Device, Incident } from '../../api/shapes.ts';
@@ -31,7 +31,6 @@ const text = words('overview', {
   since: 'Since',
   silentTitle: 'Silent',
   noneSilent: 'Every device is heard.',
-  lastSeen: 'heard {ago}',
   ownHealth: 'svc itself',
   healthy: 'All parts are fit.',
   cpuChart: 'CPU of the busiest',
@@ -40,7 +39,7 @@ const text = words('overview', {
 });
 
 export default function Overview() {
-  const incidents = useList<Incident>('/alerts/incidents', { query: { status: unsettled }, kinds: ['incidents'], pageSize: 50 });
+  const incidents = useList<Incident>('/alerts/incidents', { query: { status: 'active' }, kinds: ['incidents'], pageSize: 50 });
   const silent = useData<Page<Device>>('/devices', { query: { online: false, limit: 12 }, kinds: ['devices', 'edges'] });
   const pace = useData<Pace>(useSeesAll() ? '/alerts/runtime-info' : undefined, { kinds: ['rules'], every: 60_000 });
   return (
@@ -102,9 +101,9 @@ function Stats({
   const online = all.value === undefined || silent === undefined ? undefined : all.value.total - silent;
   return (
     <ul class="stats">
-      {severities.map((severity) => {
-        return <Stat key={severity} value={numbers[severity]} label={text[severity]} tone={severity} href={address(['incidents'], { severity })} />;
-      })}
+      {severities.map((severity, at) => (
+        <Stat key={severity} value={numbers[at]} label={text[severity]} tone={severity} href={address(['incidents'], { severity })} />
+      ))}
       <li class="rule" aria-hidden="true" />
       <Stat value={online} label={text.online} href={address(['devices'], { online: 'true' })} />
       <Stat value={silent} label={text.silent} tone="warning" href={address(['devices'], { online: 'false' })} />
@@ -116,16 +115,14 @@ function Stats({
 }
 
 const severities: readonly Severity[] = ['critical', 'warning', 'info'];
-const unsettled = 'open,acknowledged';
 
 /** How many there are of each severity: counted here while all of them are, by svc otherwise. */
-function useNumbers(incidents: readonly Incident[] | undefined, total: number): Readonly<Record<Severity, number | undefined>> {
+function useNumbers(incidents: readonly Incident[] | undefined, total: number): readonly (number | undefined)[] {
   const isWhole = incidents === undefined || incidents.length >= total;
-  const counted = (severity: Severity): number | undefined =>
-    useData<Page<unknown>>(isWhole ? undefined : '/alerts/incidents', { query: { status: unsettled, severity, limit: 1 }, kinds: ['incidents'] }).value?.total;
-  const [critical, warning, info] = [counted('critical'), counted('warning'), counted('info')];
-  const here = (severity: Severity): number | undefined => incidents?.filter((incident) => incident.severity === severity).length;
-  return isWhole ? { critical: here('critical'), warning: here('warning'), info: here('info') } : { critical, warning, info };
+  return severities.map((severity) => {
+    const asked = useData<Page<unknown>>(isWhole ? undefined : '/alerts/incidents', { query: { status: 'active', severity, limit: 1 }, kinds: ['incidents'] });
+    return isWhole ? incidents?.filter((incident) => incident.severity === severity).length : asked.value?.total;
+  });
 }
 
 function Silent({ devices: { value, error } }: { readonly devices: Data<Page<Device>> }) {
@@ -175,6 +172,7 @@ const incidentColumns: readonly Column<Incident>[] = [
       <span class="status">
         <Mark tone={toneOf(severity, status)} label={severityName(severity)} />
         <span class="cut">{summary || name}</span>
+        {status === 'silenced' && <Tag>{statusName(status)}</Tag>}
       </span>
     ),
   },

@@ -1,13 +1,14 @@
 import { useState } from 'preact/hooks';
 
+import type { Incident } from '../../api/shapes.ts';
 import { api } from '../../frame/api.ts';
 import { useMay } from '../../frame/additions.ts';
 import { useList } from '../../frame/data.ts';
-import { useParam } from '../../frame/location.ts';
+import { address, useParam } from '../../frame/location.ts';
 import { count, say, words } from '../../frame/words.ts';
 import { attempt, Dialog } from '../../kit/dialog.tsx';
 import { Field, Form, Segments, SelectField, TextField } from '../../kit/form.tsx';
-import { Button, Empty, Head } from '../../kit/parts.tsx';
+import { Button, Empty, Head, Section } from '../../kit/parts.tsx';
 import { Status } from '../../kit/status.tsx';
 import { type Column, Table } from '../../kit/table.tsx';
 import { Time } from '../../kit/time.tsx';
@@ -27,6 +28,9 @@ const text = words('silences', {
   who: 'By',
   until: 'Until',
   none: 'Nothing is silenced.',
+  noneByLabel: 'No silence by labels.',
+  alone: 'Incidents silenced by themselves',
+  incident: 'Incident',
   noneNote: 'A silence mutes what it matches for a while: everybody is told again when it ends.',
   matchers: 'Labels that must match',
   matchersHint: 'One a line: name = value, name != value, name =~ expression, name !~ expression',
@@ -59,6 +63,8 @@ export default function Silences() {
   const [state, setState] = useParam('state', 'active');
   const [asked, setAsked] = useParam('match');
   const silences = useList<Silence>('/alerts/silences', { query: { state }, kinds: ['incidents', 'rules'], every: 30_000 });
+  const incidents = useList<Incident>('/alerts/incidents', { query: { status: 'silenced' }, kinds: ['incidents'] });
+  const alone = incidents.items ?? [];
   const [isNew, setNew] = useState(asked !== '');
   const close = (): void => {
     setNew(false);
@@ -110,12 +116,32 @@ export default function Silences() {
         keyOf={({ id }) => id}
         total={silences.total}
         more={silences.more}
-        empty={<Empty title={text.none}>{text.noneNote}</Empty>}
+        empty={<Empty title={state === 'active' && alone.length > 0 ? text.noneByLabel : text.none}>{text.noneNote}</Empty>}
       />
+      {state === 'active' && alone.length > 0 && (
+        <Section title={text.alone}>
+          <Table
+            label={text.alone}
+            rows={alone}
+            columns={aloneColumns}
+            keyOf={({ id }) => id}
+            hrefOf={({ id }) => address(['incidents', id])}
+            total={incidents.total}
+            more={incidents.more}
+            empty={null}
+          />
+        </Section>
+      )}
       {isNew && <NewSilence first={asked} onClose={close} onDone={silences.reload} />}
     </>
   );
 }
+
+/** One that was silenced on its own page has no silence in the list. */
+const aloneColumns: readonly Column<Incident>[] = [
+  { head: text.incident, cell: ({ summary, rule_name: name }) => <span class="cut">{summary || name}</span> },
+  { head: text.until, width: '110px', cell: ({ silenced_until: at }) => <Time at={at} /> },
+];
 
 const durations = ['30m', '1h', '2h', '4h', '12h', '24h', '72h', '168h'] as const;
 
