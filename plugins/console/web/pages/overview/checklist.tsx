@@ -4,6 +4,7 @@ import { useState } from 'preact/hooks';
 import type { Device, Incident } from '../../api/shapes.ts';
 import { useMay } from '../../frame/additions.ts';
 import { api, type Page } from '../../frame/api.ts';
+import { below } from '../../frame/base.ts';
 import { useData } from '../../frame/data.ts';
 import { address } from '../../frame/location.ts';
 import { kept } from '../../frame/store.ts';
@@ -19,6 +20,7 @@ const text = words('checklist', {
   machineNote: 'Its agent starts with svc; the first figures take a few seconds.',
   host: 'Add a host',
   hostNote: 'Run this line there as root. The host appears in Devices by itself.',
+  manual: 'Other hosts',
   hostButton: 'Make the line',
   told: 'Be told',
   toldNote: 'Connect a channel, and send a test to it.',
@@ -130,14 +132,29 @@ function Step({
   );
 }
 
+interface Lines {
+  /** For a host that has svc; the script brings it, which a manager on a loopback address does not have. */
+  readonly install_command: string;
+  readonly script_command: string | null;
+  readonly advice: string | null;
+}
+
 /** The line that adds a host: made when it is asked for, because it holds a token. */
 export function AddHost({ label = text.hostButton }: { readonly label?: string }) {
-  const [line, setLine] = useState<string>();
-  const make = async (): Promise<void> => {
-    const { install_command: command } = await api.post<{ install_command: string }>('/edges/enrolments', { max_uses: 20, expires_in: '24h' });
-    setLine(command);
-  };
-  return line === undefined ? <Button onClick={() => void attempt(make)}>{label}</Button> : <Copyable value={line} />;
+  const [lines, setLines] = useState<Lines>();
+  const make = async (): Promise<void> => setLines(await api.post<Lines>('/edges/enrolments', { max_uses: 20, expires_in: '24h' }));
+  return lines === undefined ? (
+    <Button onClick={() => void attempt(make)}>{label}</Button>
+  ) : (
+    <>
+      <Copyable value={lines.script_command ?? lines.install_command} />
+      {lines.advice && (
+        <p class="soft">
+          {lines.advice}. <a href={below('/docs/serving#other-hosts')}>{text.manual}</a>
+        </p>
+      )}
+    </>
+  );
 }
 
 function TryIncident({ incident }: { readonly incident: Incident | undefined }) {
