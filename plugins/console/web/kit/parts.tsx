@@ -59,7 +59,7 @@ export function Refused({ error, retry }: { readonly error: ApiError; readonly r
     <div class="refused" role="alert">
       <p>{error.status === 403 ? text.notAllowed : error.message}</p>
       {error.status === 403 && <p class="soft">{error.message}</p>}
-      {retry && (
+      {error.status !== 403 && retry && (
         <Button kind="quiet" onClick={retry}>
           {text.retry}
         </Button>
