@@ -25,6 +25,9 @@ const policy = [
  */
 const addresses = [
   { path: '/', root: '' },
+  // As people shorten an address by hand: the overview, too.
+  { path: '/ui', root: '' },
+  { path: '/ui/', root: '../' },
   { path: '/ui/{page}', root: '../' },
   { path: '/ui/{page}/{item}', root: '../../' },
   { path: '/ui/{page}/{item}/{part}', root: '../../../' },

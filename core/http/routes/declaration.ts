@@ -81,8 +81,10 @@ function checkPath(path: unknown, refuse: Refuse): readonly string[] {
     return refuse('has a path that does not begin with "/"');
   }
   const segments = pathSegments(path);
-  for (const { name, isParam } of segments) {
-    if (!isParam && (!literal.test(name) || name === '.' || name === '..')) {
+  for (const [at, { name, isParam }] of segments.entries()) {
+    // A path may end with a slash: an address of its own, for those who type it.
+    const isEnd = name === '' && at > 0 && at === segments.length - 1;
+    if (!isParam && !isEnd && (!literal.test(name) || name === '.' || name === '..')) {
       refuse(`has the path segment "${name}"; a segment is plain text or one whole parameter such as {id}`);
     }
   }

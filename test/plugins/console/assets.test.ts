@@ -71,6 +71,17 @@ test('the page may run nothing but its own files, and is framed by nobody', asyn
   assert.doesNotMatch(await answer.text(), /<script(?![^>]*src=)|<style|style=| on\w+=/);
 });
 
+test('an address that is cut short leads to the page, and finds its files from there', async (t) => {
+  const house = await startTestHost(t, { plugins: ['console'] });
+  for (const path of ['/ui', '/ui/', '/ui/incidents']) {
+    const answer = await house.fetch(path);
+    assert.equal(answer.status, 200, path);
+    const [, script] = /src="([^"]+)"/.exec(await answer.text()) ?? [];
+    assert.match(new URL(script!, house.url + path).pathname, /^\/ui\/assets\//, path);
+  }
+  assert.equal((await house.fetch('/ui//')).status, 404);
+});
+
 test('the icon that browsers ask for is a picture; without the console there is none', async (t) => {
   const house = await startTestHost(t, { plugins: ['console'] });
   const answer = await house.fetch('/favicon.ico');
