@@ -110,6 +110,7 @@ export function DashboardPage({ uid }: { readonly uid: string }) {
           title={edited === 'new' ? text.add : text.edit}
           uid={uid}
           panel={edited === 'new' ? undefined : edited}
+          others={value.panels}
           onClose={() => setEdited(undefined)}
           onDone={() => {
             setEdited(undefined);

@@ -5,6 +5,7 @@ import { words } from '../../frame/words.ts';
 import { attempt, Dialog } from '../../kit/dialog.tsx';
 import { Form, SelectField, TextField } from '../../kit/form.tsx';
 import { Button } from '../../kit/parts.tsx';
+import { firstGap } from './gap.ts';
 import type { Panel } from './panel.tsx';
 
 const text = words('panel-form', {
@@ -32,12 +33,14 @@ interface PanelFormProps {
   /** Where it belongs; undefined for the first panel of a dashboard that it begins. */
   readonly uid?: string;
   readonly panel?: Panel | undefined;
+  /** What a new one finds a gap beside. */
+  readonly others?: readonly Panel[];
   readonly onClose: () => void;
   readonly onDone: (uid: string) => void;
 }
 
 /** Makes or changes a panel; svc tries its query before it takes it. */
-export function PanelForm({ title, uid, panel, onClose, onDone }: PanelFormProps) {
+export function PanelForm({ title, uid, panel, others = [], onClose, onDone }: PanelFormProps) {
   const [address, setAddress] = useState(uid ?? '');
   const [name, setName] = useState(panel?.title ?? '');
   const [type, setType] = useState<string>(panel?.type ?? 'timeseries');
@@ -50,7 +53,7 @@ export function PanelForm({ title, uid, panel, onClose, onDone }: PanelFormProps
     const body = { title: name, type, query, legend, unit };
     const [w, h] = [Number(width), Number(height)];
     if (panel === undefined) {
-      await api.post('/monitor/panels', { ...body, dashboard_uid: address });
+      await api.post('/monitor/panels', { ...body, dashboard_uid: address, position: firstGap(others.map(({ position }) => position)) });
     } else {
       const position = { ...panel.position, x: Math.min(panel.position.x, 24 - w), w, h };
       await api.patch(`/monitor/panels/${panel.id}`, { ...body, position });
