@@ -93,7 +93,7 @@ export default function Channels() {
         label={text.title}
         rows={channels.items}
         asked={channels}
-        columns={columnsOf(may('channel:test'))}
+        columns={columnsOf(may('channel:test') ? (id) => void test(id).then(channels.reload) : undefined)}
         keyOf={({ id }) => id}
         onPick={may('channel:update') ? setEdited : undefined}
         empty={<Empty title={text.none}>{text.noneNote}</Empty>}
@@ -104,7 +104,7 @@ export default function Channels() {
   );
 }
 
-const columnsOf = (mayTest: boolean): readonly Column<Channel>[] => [
+const columnsOf = (onTest: ((id: number) => void) | undefined): readonly Column<Channel>[] => [
   { head: text.name, cell: ({ name }) => <span class="cut">{name}</span> },
   { head: text.type, width: '110px', cell: ({ channel_type: type }) => type },
   { head: text.endpoint, rank: 1, cell: ({ endpoint }) => <code class="cut soft">{endpoint}</code> },
@@ -120,7 +120,7 @@ const columnsOf = (mayTest: boolean): readonly Column<Channel>[] => [
     ),
   },
   { head: text.last, width: '110px', rank: 1, cell: ({ last_sent_at: at }) => <Time at={at} /> },
-  { head: text.test, width: '80px', cell: ({ id }) => (mayTest ? <Button onClick={() => void test(id)}>{text.test}</Button> : null) },
+  { head: text.test, width: '80px', cell: ({ id }) => (onTest ? <Button onClick={() => onTest(id)}>{text.test}</Button> : null) },
 ];
 
 const test = (id: number): Promise<boolean> =>
