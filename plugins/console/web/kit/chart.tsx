@@ -15,7 +15,7 @@ import type { Line, Plot, Plotted } from './plot.ts';
 const text = words('chart', {
   table: 'As a table',
   query: 'Open the query',
-  empty: 'No samples in this time. They begin when an agent or a scraper sends this metric.',
+  empty: 'Nothing in this time: no samples came, or none match.',
   time: 'Time',
   left: 'and one more line|and {count} more lines',
 });

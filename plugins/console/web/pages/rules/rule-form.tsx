@@ -13,6 +13,7 @@ import { Button, Empty, Head, Refused, Section, Skeleton } from '../../kit/parts
 import type { Severity } from '../../kit/status.tsx';
 import { type Column, Table } from '../../kit/table.tsx';
 import { Time } from '../../kit/time.tsx';
+import { examples } from './examples.ts';
 import { draftOf, firstDraft, keyOf, type Previewed, type Rule, type RuleDraft } from './rule.ts';
 
 const text = words('rule', {
@@ -34,6 +35,7 @@ const text = words('rule', {
   saved: 'The rule is kept.',
   preview: 'What it would have done in the last day',
   look: 'Look',
+  notYet: 'First the conditions must be JSON.',
   quiet: 'It would not have fired.',
   fired: 'It would have fired once.|It would have fired {count} times.',
   what: 'What',
@@ -68,10 +70,17 @@ export function RuleForm({ id }: { readonly id: string }) {
 function Fields({ id, first }: { readonly id: string | undefined; readonly first: RuleDraft }) {
   const may = useMay();
   const [draft, setDraft] = useState(first);
-  const [conditions, setConditions] = useState(JSON.stringify(first.conditions, undefined, 2));
+  const [conditions, setConditions] = useState(written(first.conditions));
   const parsed = parsedConditions(conditions);
   const set = (changes: Partial<RuleDraft>): void => setDraft({ ...draft, ...changes });
   const setName = (name: string): void => set(id === undefined && draft.rule_key === keyOf(draft.name) ? { name, rule_key: keyOf(name) } : { name });
+  const setKind = (kind: string): void => {
+    set({ kind });
+    // What somebody has written stays, whether or not it fits the kind.
+    if (conditions === written(examples[draft.kind] ?? []) && examples[kind]) {
+      setConditions(written(examples[kind]));
+    }
+  };
   const whole: RuleDraft = { ...draft, conditions: parsed.value ?? draft.conditions };
   const save = async (): Promise<void> => {
     await (id === undefined ? api.post('/alert-rules', whole) : api.put(`/alert-rules/${id}`, whole));
@@ -96,7 +105,7 @@ function Fields({ id, first }: { readonly id: string | undefined; readonly first
           <TextField label={text.name} value={draft.name} onInput={setName} required autoFocus={id === undefined} />
           <TextField label={text.key} value={draft.rule_key} onInput={(key) => set({ rule_key: key })} hint={text.keyHint} mono required />
           <SelectField label={text.severity} value={draft.severity} options={severities} onChange={(severity) => set({ severity })} />
-          <SelectField label={text.kind} value={draft.kind} options={named(kinds, draft.kind)} onChange={(kind) => set({ kind })} />
+          <SelectField label={text.kind} value={draft.kind} options={named(kinds, draft.kind)} onChange={setKind} />
           <SelectField label={text.scope} value={draft.scope_type} options={named(scopes, draft.scope_type)} onChange={(scope) => set({ scope_type: scope })} />
           <TextField label={text.conditions} value={conditions} onInput={setConditions} rows={10} mono hint={text.conditionsHint} error={parsed.error} />
           <TextField label={text.runbook} value={draft.runbook_url} onInput={(url) => set({ runbook_url: url })} hint={text.runbookHint} />
@@ -107,6 +116,8 @@ function Fields({ id, first }: { readonly id: string | undefined; readonly first
     </>
   );
 }
+
+const written = (conditions: RuleDraft['conditions']): string => JSON.stringify(conditions, undefined, 2);
 
 const named = (values: readonly string[], own: string): readonly (readonly [string, string])[] =>
   [...new Set([...values, own])].map((value) => [value, value.replaceAll('_', ' ')] as const);
@@ -138,6 +149,7 @@ function Preview({ rule, isValid }: { readonly rule: RuleDraft; readonly isValid
         </Button>
       }
     >
+      {!isValid && <p class="soft">{text.notYet}</p>}
       {shown && (
         <>
           <p role="status">{shown.fire_count === 0 ? text.quiet : count(text.fired, shown.fire_count)}</p>

@@ -1,4 +1,5 @@
 import type { Severity } from '../../kit/status.tsx';
+import { examples } from './examples.ts';
 
 /** A rule as the API answers it. */
 export interface Rule extends RuleDraft {
@@ -46,7 +47,7 @@ export const firstDraft: RuleDraft = {
   join_mode: 'all',
   severity: 'warning',
   enabled: true,
-  conditions: [{ expr: 'avg_over_time(node_cpu_usage_percent[5m]) > 90', for: '5m' }],
+  conditions: examples['metric_raw']!,
   labels: {},
   annotations: {},
   runbook_url: '',
