@@ -17,7 +17,7 @@ const text = words('overview-busiest', {
   disk: 'Fullest disk',
   load: 'Load',
   noMetrics: 'No metrics yet.',
-  noMetricsNote: 'Its first ones come within seconds.',
+  noMetricsNote: 'They come within seconds.',
 });
 
 interface Vector {

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import { useState } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 
 import type { Device, Incident } from '../../api/shapes.ts';
 import { useMay } from '../../frame/additions.ts';
@@ -17,16 +17,16 @@ const text = words('checklist', {
   title: 'First steps',
   hide: 'Hide',
   machine: 'This machine is watched',
-  machineNote: 'Its agent starts with svc; the first figures take a few seconds.',
+  machineNote: 'Its agent starts with svc; figures come within seconds.',
   host: 'Add a host',
   hostNote: 'Run this line there as root. The host appears in Devices by itself.',
   manual: 'Other hosts',
   hostButton: 'Make the line',
   told: 'Be told',
-  toldNote: 'Connect a channel, and send a test to it.',
+  toldNote: 'Connect a channel, and test it.',
   toldLink: 'Channels',
   incident: 'Try an incident',
-  incidentNote: 'A harmless one, over after a minute. Acknowledge it, look at its timeline, resolve it.',
+  incidentNote: 'Harmless, over after a minute. Acknowledge it, look at it, resolve it.',
   incidentButton: 'Make a test incident',
   incidentComing: 'It fires within 15 seconds.',
   incidentLink: 'Open incident {id}',
@@ -38,7 +38,7 @@ const text = words('checklist', {
 const keptAs = 'first-steps';
 /** Its rule is told from all others by this key, and removed once its incident is over. */
 const tryOutKey = 'console_try_out';
-const tryOutSeconds = 45;
+const tryOutSeconds = 60;
 
 /**
  * What makes a new svc useful, ticked off as it is done; for administrators, until they hide it or all of it is done. What stands below
@@ -55,16 +55,22 @@ export function Checklist({ children }: { readonly children: ComponentChildren }
     kinds: ['incidents'],
     every: 5_000,
   });
+  const tried = incidents.value?.items[0];
   const chats = useData<Page<unknown>>(isShown ? '/chat/sessions' : undefined, { query: { limit: 1 }, kinds: ['chat'] });
+  const isOver = tried?.status === 'resolved';
+  useEffect(() => {
+    if (isOver) {
+      void forget().catch(() => undefined);
+    }
+  }, [isOver]);
   if (!isShown) {
     return <>{children}</>;
   }
-  if ([devices, channels, incidents, chats].some(({ value, error }) => (value ?? error) === undefined)) {
+  if ([devices, channels, incidents, chats].some(({ isFirst }) => isFirst)) {
     return <Skeleton lines={8} />;
   }
   const hosts = devices.value?.total ?? 0;
-  const tried = incidents.value?.items[0];
-  const steps = [hosts > 0, hosts > 1, (channels.value?.total ?? 0) > 0, tried?.status === 'resolved', (chats.value?.total ?? 0) > 0];
+  const steps = [hosts > 0, hosts > 1, Boolean(channels.value?.total), isOver, Boolean(chats.value?.total)];
   if (steps.every(Boolean)) {
     return <>{children}</>;
   }
@@ -172,14 +178,19 @@ function TryIncident({ incident }: { readonly incident: Incident | undefined }) 
   return <Button onClick={() => void attempt(tryOut).then(setComing)}>{text.incidentButton}</Button>;
 }
 
-/** A rule that is true for a moment only, so that nothing is left to be cleaned up by hand. */
-async function tryOut(): Promise<void> {
-  const { items } = await api.get<Page<{ id: number; rule_key: string }>>('/alert-rules', { q: tryOutKey, limit: 50 });
+/** Nothing is left to be cleaned up by hand. */
+async function forget(): Promise<void> {
+  const { items } = await api.get<Page<{ id: number; rule_key: string }>>('/alert-rules', { q: tryOutKey });
   for (const { id, rule_key: key } of items) {
     if (key === tryOutKey) {
       await api.delete(`/alert-rules/${id}`);
     }
   }
+}
+
+/** A rule that is true for a moment only. */
+async function tryOut(): Promise<void> {
+  await forget();
   const until = Math.floor(Date.now() / 1000) + tryOutSeconds;
   await api.post('/alert-rules', {
     rule_key: tryOutKey,
@@ -189,7 +200,7 @@ async function tryOut(): Promise<void> {
     scope_type: 'global',
     join_mode: 'all',
     severity: 'info',
-    conditions: [{ expr: `vector(time()) < ${until}` }],
-    annotations: { summary: 'A test incident: all is well', description: 'Made on the overview to try the way of an incident. It clears by itself.' },
+    conditions: [{ expr: `vector(time() < bool ${until}) > 0` }],
+    annotations: { summary: 'A test incident: all is well', description: 'Made on the overview. It clears by itself.' },
   });
 }
