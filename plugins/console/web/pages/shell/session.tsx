@@ -2,7 +2,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 
 import { useData } from '../../frame/data.ts';
 import { address } from '../../frame/location.ts';
-import { useStore } from '../../frame/store.ts';
+import { Store, useStore } from '../../frame/store.ts';
 import { say, words } from '../../frame/words.ts';
 import type { Device } from '../../api/shapes.ts';
 import { Form, Segments, TextField } from '../../kit/form.tsx';
@@ -32,6 +32,7 @@ const text = words('shell-session', {
   lost: 'The connection is lost. The shell goes on for a minute; the page looks for it.',
   exited: 'The shell ended with {code}.',
   ended: 'The shell is ended.',
+  noServer: 'No SSH server answers on this device. Start one there, or name its port by the tag ssh_port of the device.',
 });
 
 /** A shell on one device: who one is there, then the terminal. */
@@ -120,6 +121,8 @@ function Running({ device, name, user, auth, onAgain }: RunningProps) {
   const element = useRef<HTMLDivElement>(null);
   const [link, setLink] = useState<ShellLink>();
   const [refused, setRefused] = useState<Error>();
+  const state = useStore(link?.state ?? beforeLink);
+  const isUnheard = state.name === 'over' && nobodyListens.test(state.why);
   useEffect(() => {
     let screen: Screen | undefined;
     let opened: ShellLink | undefined;
@@ -146,7 +149,7 @@ function Running({ device, name, user, auth, onAgain }: RunningProps) {
   return (
     <>
       {refused ? <p class="critical">{refused.message}</p> : link && <LinkLine link={link} />}
-      <div class="terminal" ref={element} role="group" aria-label={`${text.terminal}: ${name}`} />
+      <div class="terminal" ref={element} hidden={isUnheard} role="group" aria-label={`${text.terminal}: ${name}`} />
       <div class="filters">
         <Button onClick={onAgain}>{text.again}</Button>
         {link && (
@@ -158,6 +161,19 @@ function Running({ device, name, user, auth, onAgain }: RunningProps) {
     </>
   );
 }
+
+/** What a network says when nobody listens there, in words; as it was said for those who look into it. */
+const Ending = ({ why }: { readonly why: string }) =>
+  nobodyListens.test(why) ? (
+    <>
+      {text.noServer} <span class="soft">{why}</span>
+    </>
+  ) : (
+    <>{why}</>
+  );
+
+const beforeLink = new Store<LinkState>({ name: 'joining' });
+const nobodyListens = /\bE(?:CONNREFUSED|TIMEDOUT|HOSTUNREACH)\b|connection refused/i;
 
 const tones: Readonly<Record<LinkState['name'], Tone>> = { joining: 'info', open: 'ok', lost: 'warning', over: 'muted' };
 
@@ -171,7 +187,7 @@ function LinkLine({ link }: { readonly link: ShellLink }) {
         {state.name === 'open' &&
           [text.running, state.recorded && text.recorded, state.isNew && say(text.newKey, { fingerprint: state.fingerprint })].filter(Boolean).join(' · ')}
         {state.name === 'lost' && text.lost}
-        {state.name === 'over' && state.why}
+        {state.name === 'over' && <Ending why={state.why} />}
         {notice !== '' && ` · ${notice}`}
       </Status>
     </p>
