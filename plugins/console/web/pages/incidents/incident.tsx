@@ -16,6 +16,7 @@ import { Together } from '../../kit/together.tsx';
 import { Time, useNow } from '../../kit/time.tsx';
 import { Changes } from '../overview/changes.tsx';
 import { NoteDialog, SilenceDialog } from './dialogs.tsx';
+import { type Names, titleOf, useName } from './named.ts';
 import { Report } from './report.tsx';
 import { Timeline } from './timeline.tsx';
 import { Told } from './told.tsx';
@@ -71,13 +72,18 @@ export function IncidentPage({ id }: { readonly id: string }) {
       </NotThere>
     );
   }
+  return <Shown incident={incident} />;
+}
+
+function Shown({ incident }: { readonly incident: Incident }) {
+  const names = useName(incident);
   return (
     <>
       <Head
         title={
           <span class="status">
             <Mark tone={toneOf(incident.severity, incident.status)} label={severityName(incident.severity)} />
-            <span>{incident.summary || incident.rule_name}</span>
+            <span>{titleOf(incident, names)}</span>
           </span>
         }
         note={<When of={incident} />}
@@ -94,7 +100,7 @@ export function IncidentPage({ id }: { readonly id: string }) {
             <Instances incident={incident} />
           </div>
           <div>
-            <Facts incident={incident} />
+            <Facts incident={incident} names={names} />
             <Told incident={incident.id} />
             <Changes
               from={new Date(Date.parse(incident.fired_at) - 2 * 3_600_000).toISOString()}
@@ -159,7 +165,7 @@ function Actions({ incident: { id, status } }: { readonly incident: Incident }) 
   );
 }
 
-function Facts({ incident }: { readonly incident: Incident }) {
+function Facts({ incident, names }: { readonly incident: Incident; readonly names: Names }) {
   const { severity, status, value, worst_value: worst, threshold, device_id: device, labels, runbook_url: runbook } = incident;
   return (
     <Section title={text.facts}>
@@ -168,7 +174,7 @@ function Facts({ incident }: { readonly incident: Incident }) {
           [text.state, <Status tone={toneOf(severity, status)}>{statusName(status)}</Status>],
           [text.severity, severityName(severity)],
           [text.rule, incident.rule_id === null ? incident.rule_name : <a href={address(['rules', incident.rule_id])}>{incident.rule_name}</a>],
-          [text.device, device === null ? undefined : <a href={address(['devices', device])}>{labels['instance'] ?? device}</a>],
+          [text.device, device === null ? undefined : <a href={address(['devices', device])}>{labels['instance'] ?? names.get(device) ?? device}</a>],
           [text.value, value === null ? undefined : figure(value)],
           [text.worst, worst === null ? undefined : figure(worst)],
           [text.threshold, threshold === null ? undefined : figure(threshold)],
@@ -220,7 +226,9 @@ function Measured({ incident }: { readonly incident: Incident }) {
 
 /** Without its comparison an expression shows what is measured, also while nothing fires. Only where that is sure to be one. */
 function measuredOf(expr: string, { device_id: device }: Incident): string {
-  const [, left] = /^([^<>=!{}"]+(?:\{[^{}]*\})?[^<>=!{}"]*)\s*(?:>=|<=|==|!=|>|<)\s*-?[\d.]+(?:e\d+)?$/.exec(expr.trim()) ?? [];
+  // What is compared inside of the brackets of one function is a part of what is measured.
+  const [, left] =
+    /^([^<>=!{}"]+(?:\{[^{}]*\})?[^<>=!{}"]*|\w+\((?:[^(){}"]|\([^(){}"]*\))*\))\s*(?:>=|<=|==|!=|>|<)\s*-?[\d.]+(?:e\d+)?$/.exec(expr.trim()) ?? [];
   const [, name] = /^([a-zA-Z_:][\w:]*)\s*$/.exec(left ?? '') ?? [];
   return name !== undefined && device !== null ? `${name}{device_id="${device.replaceAll(/["\\]/g, '')}"}` : (left ?? expr);
 }

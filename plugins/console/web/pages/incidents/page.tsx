@@ -10,6 +10,7 @@ import { Mark, severityName, statusName, Tag, toneOf } from '../../kit/status.ts
 import { type Column, Table } from '../../kit/table.tsx';
 import { Time, useNow } from '../../kit/time.tsx';
 import { IncidentPage } from './incident.tsx';
+import { type Names, placeOf, titleOf, useNames } from './named.ts';
 
 const text = words('incidents', {
   title: 'Incidents',
@@ -48,6 +49,7 @@ function List() {
   const [severity, setSeverity] = useParam('severity');
   const [q, setQ] = useParam('q');
   const list = useList<Incident>('/alerts/incidents', { query: { status: states[state], severity, q }, kinds: ['incidents'] });
+  const names = useNames(list.items);
   const seesAll = useSeesAll();
   const rules = useData<{ rules_enabled: number }>(seesAll && list.items?.length === 0 ? '/alerts/runtime-info' : undefined);
   const isPlain = state === 'current' && severity === '' && q === '';
@@ -87,7 +89,7 @@ function List() {
           rows={list.items}
           total={list.total}
           more={list.more}
-          columns={columns}
+          columns={columnsOf(names)}
           keyOf={({ id }) => id}
           hrefOf={({ id }) => address(['incidents', id])}
           empty={
@@ -105,28 +107,24 @@ function List() {
   );
 }
 
-/** Where an incident is, as short as people say it. */
-export const placeOf = ({ labels, scope_type: type, scope_id: id }: Incident): string =>
-  labels['instance'] ?? labels['service'] ?? (type === 'host' ? id : type.replaceAll('_', ' '));
-
 function Lasts({ of }: { readonly of: Incident }) {
   const now = useNow();
   const end = of.resolved_at === null ? now : Date.parse(of.resolved_at);
   return <>{duration(Math.max(0, (end - Date.parse(of.fired_at)) / 1000))}</>;
 }
 
-const columns: readonly Column<Incident>[] = [
+const columnsOf = (names: Names): readonly Column<Incident>[] => [
   {
     head: text.what,
-    cell: ({ severity, status, summary, rule_name: name }) => (
+    cell: (incident) => (
       <span class="status">
-        <Mark tone={toneOf(severity, status)} label={severityName(severity)} />
-        <span class="cut">{summary || name}</span>
-        {status === 'silenced' && <Tag>{statusName(status)}</Tag>}
+        <Mark tone={toneOf(incident.severity, incident.status)} label={severityName(incident.severity)} />
+        <span class="cut">{titleOf(incident, names)}</span>
+        {incident.status === 'silenced' && <Tag>{statusName(incident.status)}</Tag>}
       </span>
     ),
   },
-  { head: text.where, width: '18%', rank: 2, cell: (incident) => <span class="cut soft">{placeOf(incident)}</span> },
+  { head: text.where, width: '18%', rank: 2, cell: (incident) => <span class="cut soft">{placeOf(incident, names)}</span> },
   { head: text.state, width: '120px', rank: 1, cell: ({ status }) => <span class="soft">{statusName(status)}</span> },
   { head: text.fired, width: '120px', cell: ({ fired_at: at }) => <Time at={at} /> },
   { head: text.lasted, width: '90px', numeric: true, rank: 2, cell: (incident) => <Lasts of={incident} /> },
