@@ -1,12 +1,11 @@
+import { hash } from 'node:crypto';
+
 import { SvcError } from '../../sdk/index.ts';
 
-/** A resource that is replaced as a whole carries the instant of its last change; that is its version. */
-export const etagOf = (resource: { readonly updated_at: string }): string => `"${resource.updated_at}"`;
-
-/** The tag of a reply, when it is a resource with a version. */
-export function replyTag(body: unknown): string | undefined {
+/** Of a resource with a version: the instant at which somebody changed it last, and all that is shown, for its state changes by itself. */
+export function replyTag(body: unknown, text = ''): string | undefined {
   const updated = typeof body === 'object' && body !== null ? (body as { updated_at?: unknown }).updated_at : undefined;
-  return typeof updated === 'string' && /^[\x21\x23-\x7e]{1,100}$/.test(updated) ? etagOf({ updated_at: updated }) : undefined;
+  return typeof updated === 'string' && /^[\x21\x23-\x7e]{1,100}$/.test(updated) ? `"${updated};${hash('sha256', text, 'base64url').slice(0, 22)}"` : undefined;
 }
 
 /** Whether a header such as `"a", W/"b"` or `*` names `tag`. Proxies that compress weaken tags, so `W/` is looked through. */
@@ -17,8 +16,9 @@ export function namesTag(header: string, tag: string): boolean {
   });
 }
 
+/** Of a tag only the instant counts here: that its state is another by now does not undo what a person has read. */
 export function requireMatch(ifMatch: string | undefined, resource: { readonly updated_at: string }): void {
-  if (ifMatch !== undefined && !namesTag(ifMatch, etagOf(resource))) {
+  if (ifMatch !== undefined && !namesTag(ifMatch.replaceAll(/;[\w-]{22}"/g, '"'), `"${resource.updated_at}"`)) {
     throw new SvcError('conflict', `this was changed at ${resource.updated_at}, after you read it; load it again and repeat your change`);
   }
 }

@@ -52,7 +52,7 @@ function written(exchange: Exchange, route: CompiledRoute, call: HandlerCall, an
   }
   const text = answer === undefined ? undefined : JSON.stringify(answer);
   // A handler whose answer depends on more than one row knows its tag better than `updated_at` does.
-  const tag = tagged.has(route.declaration.method) ? (exchange.header('etag') ?? replyTag(answer)) : undefined;
+  const tag = tagged.has(route.declaration.method) ? (exchange.header('etag') ?? replyTag(answer, text)) : undefined;
   if (tag !== undefined) {
     exchange.setHeader('etag', tag);
     const known = exchange.req.headers['if-none-match'];

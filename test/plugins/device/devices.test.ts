@@ -39,6 +39,17 @@ test('a device is named, tagged and given roles, each change against the version
   assert.equal((await ask('PATCH', '/devices/99/roles', { roles: [] })).status, 404);
 });
 
+test('a device that went offline has another tag and is no 304, and the tag that was read before still names it', async (t) => {
+  const { ask, deviceOf, fleet } = await deviceHouse(t);
+  const path = `/devices/${await deviceOf(1)}`;
+  const { etag, body } = await ask('GET', path);
+  assert.equal((await ask('GET', path, undefined, { 'if-none-match': etag })).status, 304);
+  fleet.up.delete(1);
+  const later = await ask('GET', path, undefined, { 'if-none-match': etag });
+  assert.deepEqual([body.online, later.status, later.body?.online, later.etag === etag], [true, 200, false, false]);
+  assert.equal((await ask('PATCH', path, { display_name: 'Web 1' }, { 'if-match': etag })).status, 200);
+});
+
 test('the list finds devices by text, tags, roles and presence, and pages stably while devices come', async (t) => {
   const { ask, deviceOf, fleet } = await deviceHouse(t);
   for (const n of [1, 2, 3, 4, 5]) {

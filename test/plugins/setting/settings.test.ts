@@ -98,7 +98,7 @@ describe('a change', () => {
     const { status, body, headers } = await set('torch.brightness', 70);
     assert.equal(status, 200);
     assert.deepEqual([body.value, body.source, body.updated_by], [70, 'database', 'ada@example.org']);
-    assert.equal(headers.get('etag'), `"${body.updated_at}"`);
+    assert.ok(headers.get('etag')?.startsWith(`"${body.updated_at};`));
     assert.equal((await ask('GET', '/api/v1/torch')).body.now['torch.brightness'], 70);
 
     assert.equal((await ask('DELETE', addressOf('torch.brightness'))).status, 204);
