@@ -156,8 +156,11 @@ const busyMs = 1_500;
 const busyCount = 100;
 const mostBytes = 1024 * 1024;
 
-/** Whoever is not the platform learns nothing, whatever is wrong; the platform learns when to come back. */
-const silent: RouteDeclaration['wording'] = ({ status }) => ({ status: status >= 500 || status === 429 ? status : 401, type: 'text/plain', body: '' });
+/** Whoever is not the platform learns nothing, whatever is wrong; the platform learns when to come back. Which methods there are is no secret. */
+const silent: RouteDeclaration['wording'] = ({ status, code, message }) =>
+  status === 405
+    ? { type: 'application/json; charset=utf-8', body: JSON.stringify({ error: code, message }) }
+    : { status: status >= 500 || status === 429 ? status : 401, type: 'text/plain', body: '' };
 
 export function callbackRoutes(intake: Intake): readonly RouteDeclaration[] {
   const declared = (method: 'GET' | 'POST') =>

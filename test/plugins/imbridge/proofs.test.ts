@@ -219,6 +219,19 @@ test('apps of one provider are told apart by name alone; without one, there is o
   await settled(() => one.fake.standing.length === 1 && two.fake.standing.length === 1);
 });
 
+test('a method that no platform uses is answered 405, whether or not there is such an app', async (t) => {
+  const office = await imOffice(t);
+  for (const method of ['PUT', 'PATCH', 'DELETE']) {
+    for (const provider of ['telegram', 'nobody']) {
+      const answer = await fetch(`${office.house.url}/api/v1/im/${provider}/events`, { method });
+      assert.deepEqual([answer.status, answer.headers.get('www-authenticate')], [405, null], method);
+      assert.match(answer.headers.get('allow')!, /GET.*POST/);
+      const { error, message } = (await answer.json()) as { error: string; message: string };
+      assert.deepEqual([error, message.includes(`does not answer ${method}`)], ['not_found', true], message);
+    }
+  }
+});
+
 test('XML of a callback is read without a parser that could fetch', () => {
   assert.deepEqual({ ...elementsOf('<xml><A><![CDATA[x<y>&amp;]]></A> <B> 1 &lt; 2 </B></xml>') }, { A: 'x<y>&amp;', B: '1 < 2' });
   for (const bad of [
