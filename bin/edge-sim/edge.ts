@@ -153,7 +153,7 @@ export class SimulatedEdge implements Asked {
       ...{ sweeper, ids, accessKey: keys.access_key, secretKey: keys.secret_key },
       machineKey: machineKey(options.seed, this.host.number),
       hello: { agent_id: this.host.uuid, boot_id: this.host.bootId, agent_version: version, caps, purpose },
-      state: this.#configHash === undefined ? {} : { config_hash: this.#configHash },
+      state: () => (this.#configHash === undefined ? {} : { config_hash: this.#configHash }),
     });
     return { transport, welcome };
   }

@@ -4,6 +4,7 @@ import { join, resolve } from 'node:path';
 import { BuildInfo, definePlugin, type PluginContext, Plugins } from 'svc/sdk';
 import { openFileJournal, openSweeper, sweepMs } from 'svc/tunnel';
 
+import { ClockCheck } from './clock-check.ts';
 import { EdgeMethods, EdgeStreams, LocalPolicy, Shipping, Specs, Uplink } from './contract.ts';
 import { CredentialStore } from './credentials.ts';
 import { DesiredState } from './desired-state.ts';
@@ -21,6 +22,7 @@ import { tcpStream } from './tcp-stream.ts';
 const lookMs = 1_000;
 const bufferMs = 60_000;
 const hostMs = 60_000;
+const clockMs = 300_000;
 const introduceMs = 15_000;
 
 type Parts = Awaited<ReturnType<typeof open>>;
@@ -54,6 +56,7 @@ async function open(ctx: PluginContext) {
     onHealth: (news) => void link.session?.emit('plugin_health', news),
   });
   const host = new HostReport({ session: () => link.session, fingerprint: machine.fingerprint, onTaken: () => shipment.release(), log });
+  const clocks = new ClockCheck({ session: () => link.session, clock, log });
   const reportBuffer = (): void => void link.session?.emit('buffer', shipment.status);
   const sweeper = openSweeper(clock, (error) => log.error({ event: 'uplink.timer_failed', error }, 'timer of the tunnel failed'));
   const journal = await openFileJournal({
@@ -75,7 +78,7 @@ async function open(ctx: PluginContext) {
     },
   });
   shipment.use(link);
-  return { policy, credentials, desired, shipment, supervisor, host, sweeper, link, later, reportBuffer };
+  return { policy, credentials, desired, shipment, supervisor, host, clocks, sweeper, link, later, reportBuffer };
 }
 
 function provide(ctx: PluginContext, { policy, credentials, desired, shipment, supervisor, host, link, later }: Parts): void {
@@ -104,7 +107,7 @@ function provide(ctx: PluginContext, { policy, credentials, desired, shipment, s
   ctx.health.check('buffer', () => shipment.health());
 }
 
-function schedule({ scope }: PluginContext, { shipment, supervisor, host, sweeper, link, later, reportBuffer }: Parts): void {
+function schedule({ scope }: PluginContext, { shipment, supervisor, host, clocks, sweeper, link, later, reportBuffer }: Parts): void {
   scope.interval('timers of the tunnel', sweepMs, () => sweeper.tick());
   later('switch plugins', () => supervisor.reconcile());
   later('tunnel', () => link.run(scope.signal));
@@ -115,6 +118,7 @@ function schedule({ scope }: PluginContext, { shipment, supervisor, host, sweepe
   });
   scope.interval('report the buffer', bufferMs, reportBuffer);
   scope.interval('report the host', hostMs, () => host.refresh());
+  scope.interval('compare the clocks', clockMs, () => clocks.look());
   // Before the manager knows the device, what it takes would be filed without one; a tunnel that is blocked must not hold it for ever.
   scope.timeout('send also without a report of the host', introduceMs, () => shipment.release());
 }

@@ -184,7 +184,7 @@ export class Link {
       secretKey: secret_key,
       hello: { agent_id: machine.uuid, boot_id: machine.bootId, agent_version: version, caps: this.#caps.split(' '), purpose },
       machineKey: machine.key,
-      state: { now: this.#parts.clock.now(), ...(desired.hash !== undefined && { config_hash: desired.hash }) },
+      state: () => ({ now: this.#parts.clock.now(), ...(desired.hash !== undefined && { config_hash: desired.hash }) }),
     };
   }
 }

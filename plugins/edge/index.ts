@@ -6,7 +6,7 @@ import { type Build, definePlugin } from 'svc/sdk';
 import type { Credentials } from '../session/contract.ts';
 import { openBase } from './base.ts';
 import { acceptRoute, openConnection } from './connection/index.ts';
-import { BufferReports } from './connection/event-intake.ts';
+import { BufferReports, ClockReports } from './connection/event-intake.ts';
 import { EdgeFleet, FleetSkills } from './contract.ts';
 import { edgeRoutes, identityRoutes, liveRoutes } from './edge-routes.ts';
 import { Edges } from './edges.ts';
@@ -48,6 +48,7 @@ export default definePlugin({
       host_info: connection.introductions,
       upgrade_state: upgrades,
       buffer: new BufferReports(),
+      clock: new ClockReports(base.clock),
     };
 
     await base.edgeTable.load();

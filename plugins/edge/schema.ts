@@ -41,7 +41,9 @@ export const EdgeItem = Type.Object({
   access_key: Type.String(),
   agent_version: orNull(Type.String()),
   version_drift: Type.Boolean({ description: 'whether its agent is of another version than the manager' }),
-  clock_skew_ms: orNull(Type.Integer({ description: 'how far its clock was ahead of this manager when it connected; null while it is away' })),
+  clock_skew_ms: orNull(
+    Type.Integer({ description: 'how far its clock was ahead of this manager when the two were compared last; null while it is away or that is not certain' }),
+  ),
   device_id: orNull(Type.Integer()),
   device_reason: orNull(Type.String({ description: 'why it watches no device' })),
   machine_bound: Type.Boolean({ description: 'whether it belongs to one machine, which proves that with its key; an agent from before keys has none' }),

@@ -57,6 +57,11 @@ const version = /^v?\d{1,6}\.\d{1,6}\.\d{1,6}([-+][0-9A-Za-z.-]{1,40})?$/;
 /** A machine that was displaced by another comes back late, so that the two do not take turns at full speed. */
 const displaced = { retryMinMs: 20_000, retryMaxMs: 40_000, graceMs: 0 } as const;
 
+/** What a proof waited for longer, such as in a manager that stood still, says no time: it would be told as a wrong clock. */
+const longestTurnMs = 2_000;
+
+const skewOf = (now: unknown, at: number): number | null => (typeof now === 'number' && Math.abs(now) < 8.64e15 ? Math.round(now - at) : null);
+
 /** Takes a socket from its first byte to the tunnel that serves an edge. */
 export class Acceptor {
   readonly #parts: AcceptorParts;
@@ -124,18 +129,17 @@ export class Acceptor {
     return { ...welcome };
   }
 
-  #serve({ hello, state, keys, machineKey }: AuthenticatedEdge<LiveKey>, record: EdgeRecord, socket: Socket): void {
+  #serve({ hello, state, statedAt, turnMs, keys, machineKey }: AuthenticatedEdge<LiveKey>, record: EdgeRecord, socket: Socket): void {
     const { presence, rotations, sweeper, random, log, handlers, owners, onServing } = this.#parts;
     const session = openSession(socket, { side: 'manager', sweeper, log, handlers, random, label: `edge ${record.id}` });
     const hash = state['config_hash'];
-    const now = state['now'];
     const tunnel: Tunnel = {
       session,
       generation: keys.generation,
       ...{ machine: hello.agent_id.toLowerCase(), machineKey },
       bootId: hello.boot_id,
       capabilities: this.#capabilities.read(hello.caps),
-      clockSkewMs: typeof now === 'number' && Math.abs(now) < 8.64e15 ? Math.round(now - this.#parts.clock.now()) : null,
+      clockSkewMs: turnMs < longestTurnMs ? skewOf(state['now'], statedAt) : null,
       configHash: typeof hash === 'string' ? hash : undefined,
       settling: false,
     };

@@ -1,5 +1,5 @@
-import { BufferEvent } from 'svc/edge-protocol';
-import { isSvcError, type MaybePromise, SvcError } from 'svc/sdk';
+import { BufferEvent, ClockEvent } from 'svc/edge-protocol';
+import { type Clock, isSvcError, type MaybePromise, SvcError } from 'svc/sdk';
 import type { TunnelListener, TunnelMethod, TunnelSession } from 'svc/tunnel';
 
 import type { EdgeRecord } from '../record.ts';
@@ -64,5 +64,22 @@ export class BufferReports implements Receiver {
       const { dropped, queued_bytes, oldest_at } = report;
       record.buffer = { dropped, queued_bytes, oldest_at };
     }
+  }
+}
+
+/** Tells edges what time it is here, and keeps what they make of it. */
+export class ClockReports implements Receiver {
+  readonly #fits = shapeCheck<ClockEvent>(ClockEvent);
+  readonly #clock: Pick<Clock, 'now'>;
+
+  constructor(clock: Pick<Clock, 'now'>) {
+    this.#clock = clock;
+  }
+
+  receive({ tunnel }: EdgeRecord, report: unknown): { readonly now: number } {
+    if (tunnel && this.#fits(report) && report.skew_ms !== undefined) {
+      tunnel.clockSkewMs = report.skew_ms;
+    }
+    return { now: this.#clock.now() };
   }
 }

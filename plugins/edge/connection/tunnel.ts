@@ -12,8 +12,8 @@ export interface Tunnel {
   readonly machineKey: string | undefined;
   readonly bootId: string;
   readonly capabilities: EdgeCapabilities;
-  /** How far its clock was ahead of ours at the handshake; null of an agent that does not say. */
-  readonly clockSkewMs: number | null;
+  /** How far its clock was ahead of ours when they were compared last; null of an agent that does not say, and while that is not certain. */
+  clockSkewMs: number | null;
   /** The configuration that the edge has. */
   configHash: string | undefined;
   /** Its configuration is on the way. */

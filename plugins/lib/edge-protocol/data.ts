@@ -16,6 +16,10 @@ export const BufferEvent = Type.Object({
 });
 export type BufferEvent = Static<typeof BufferEvent>;
 
+/** Answered with `now`, the manager's time; without the skew an edge asks for that alone. */
+export const ClockEvent = Type.Object({ skew_ms: Type.Optional(Type.Integer({ minimum: -8.64e15, maximum: 8.64e15 })) });
+export type ClockEvent = Static<typeof ClockEvent>;
+
 /**
  * Params of the method `push` of the manager, which answers `{}` once all of it is on disk: what a request of the data plane would
  * bring, without a connection of its own. Errors are those of the route at `to`.

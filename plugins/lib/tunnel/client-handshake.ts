@@ -28,8 +28,8 @@ export interface ClientHandshakeOptions {
   readonly accessKey: string;
   readonly secretKey: string;
   readonly hello: EdgeHello;
-  /** Hello and state together have room for about 700 bytes. */
-  readonly state?: EdgeState;
+  /** Asked for when the manager waits for it, so that a time in it is no older than that. Hello and state together have room for about 700 bytes. */
+  readonly state?: () => EdgeState;
   /** Proves which machine it is, beside the secret. Default: none, as agents before it. */
   readonly machineKey?: MachineKey | undefined;
   readonly channelBinding?: string;
@@ -42,7 +42,7 @@ const managerBytes = 64 * 1024;
 
 /** Throws a TunnelRefusal when the manager refuses, or cannot prove that it knows the edge; the connection is then closed. */
 export function clientHandshake(transport: MessageTransport, options: ClientHandshakeOptions): Promise<Welcome> {
-  const { sweeper, ids, accessKey, secretKey, state = {}, machineKey, channelBinding = 'none', timeoutMs = 15_000 } = options;
+  const { sweeper, ids, accessKey, secretKey, state = () => ({}), machineKey, channelBinding = 'none', timeoutMs = 15_000 } = options;
   return exchange(transport, { sweeper, timeoutMs, mostBytes: managerBytes }, async (turns) => {
     const secret = readSecret(secretKey);
     if (!secret) {
@@ -52,15 +52,16 @@ export function clientHandshake(transport: MessageTransport, options: ClientHand
     const { agent_id, boot_id, agent_version, caps, purpose } = options.hello;
     const hello = JSON.stringify({ v: 1, ak: accessKey, cnonce: clientNonce, agent_id, boot_id, agent_version, caps, purpose });
     // In the state, so that the proof of the secret covers it: nobody on the way can put another key in its place.
-    const stateText = JSON.stringify(machineKey === undefined ? state : { ...state, machine_key: machineKey.publicKey });
+    const written = (): string => JSON.stringify(machineKey === undefined ? state() : { ...state(), machine_key: machineKey.publicKey });
     // The proof and its JSON take 80 bytes, the signature of the machine 102.
-    if (Buffer.byteLength(hello) + Buffer.byteLength(JSON.stringify(stateText)) + 2 * headerBytes + 80 + (machineKey ? 102 : 0) > strangerBytes) {
+    if (Buffer.byteLength(hello) + Buffer.byteLength(JSON.stringify(written())) + 2 * headerBytes + 80 + (machineKey ? 102 : 0) > strangerBytes) {
       throw new SvcError('invalid_argument', `hello and state of this edge do not fit into ${strangerBytes} bytes`);
     }
     turns.send(frameType.hello, hello);
 
     const { frame, body } = await turns.receive(frameType.challenge);
     const serverNonce = text(body, 'snonce', 64);
+    const stateText = written();
     const transcript = transcriptBytes({
       accessKey,
       clientNonce,

@@ -17,6 +17,9 @@ export interface AuthenticatedEdge<K extends StoredKeys = StoredKeys> {
   readonly keys: K;
   readonly hello: EdgeHello;
   readonly state: EdgeState;
+  /** When the state was written, by the manager's clock, give or take half of `turnMs`: how long its proof took to come. */
+  readonly statedAt: number;
+  readonly turnMs: number;
   /** The key of the machine, which has signed this handshake; undefined of an agent that has none. */
   readonly machineKey: string | undefined;
   readonly sessionId: string;
@@ -53,8 +56,11 @@ export function serverHandshake<K extends StoredKeys>(transport: MessageTranspor
     const serverNonce = ids.token(32);
     const challenge = JSON.stringify({ snonce: serverNonce, time: timestamp(sweeper.clock.now()) });
     turns.send(frameType.challenge, challenge);
+    const askedAt = sweeper.clock.monotonic();
 
     const { body: auth } = await turns.receive(frameType.auth);
+    const turnMs = sweeper.clock.monotonic() - askedAt;
+    const statedAt = sweeper.clock.now() - turnMs / 2;
     const proof = Buffer.from(text(auth, 'proof', 64), 'base64url');
     const stateText = text(auth, 'state', strangerBytes);
     const transcript = transcriptBytes({
@@ -72,7 +78,7 @@ export function serverHandshake<K extends StoredKeys>(transport: MessageTranspor
       throw new TunnelRefusal(closeCode.unauthorized, 'the access key is unknown or the secret is wrong');
     }
     const state = readState(stateText);
-    const edge = { accessKey, keys, hello, state, machineKey: machineOf(state, auth, transcript), sessionId: ids.uuid() };
+    const edge = { accessKey, keys, hello, state, statedAt, turnMs, machineKey: machineOf(state, auth, transcript), sessionId: ids.uuid() };
     const welcome = await admit(edge);
     turns.send(
       frameType.authOk,

@@ -105,7 +105,7 @@ test('a host whose clock is off, and hosts that agree that this one is', async (
   const { house, create, simulate } = await edgeHouse(t, { plugins: ['doctor', 'edge', 'device', 'topology'] });
   const hourMs = 3_600_000;
   const connected = async (number: number, offMs: number): Promise<void> =>
-    void (await simulate(await create(`web-${number}`), { machine: freshMachine(), now: Date.now() + offMs }));
+    void (await simulate(await create(`web-${number}`), { machine: freshMachine(), now: () => Date.now() + offMs }));
   await connected(1, 0);
   assert.equal((await found(house, 'edges')).verdict, 'ok');
   await connected(2, hourMs);

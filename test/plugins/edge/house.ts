@@ -27,7 +27,8 @@ export interface SimulatedOptions {
   readonly purpose?: 'serve' | 'probe';
   readonly configHash?: string;
   /** What its clock says. */
-  readonly now?: number;
+  /** Its clock, where it says what that shows. */
+  readonly now?: () => number;
   readonly methods?: Readonly<Record<string, TunnelMethod>>;
   readonly services?: Readonly<Record<string, TunnelService>>;
   /** Default: none, commands run as often as they come. */
@@ -63,7 +64,7 @@ export function simulator(t: Pick<TestContext, 'after'>, url: string, clock: Clo
           purpose: options.purpose ?? 'serve',
         },
         machineKey: options.key,
-        state: { ...(options.configHash !== undefined && { config_hash: options.configHash }), ...(options.now !== undefined && { now: options.now }) },
+        state: () => ({ ...(options.configHash !== undefined && { config_hash: options.configHash }), ...(options.now && { now: options.now() }) }),
       },
       session: {
         log,

@@ -7,7 +7,8 @@ import { test } from 'node:test';
 import { useNoLeaks } from 'svc/testing';
 
 import { EdgeFleet } from '../../../../plugins/edge/contract.ts';
-import { around, edgeHouse, machine, simulator, until } from '../house.ts';
+import { HandClock } from '../../alert/engine-house.ts';
+import { around, edgeHouse, freshMachine, machine, simulator, until } from '../house.ts';
 
 test('an edge is created, connects with its keys, introduces its machine and answers', async (t) => {
   const { house, ask, create, edge, simulate } = await edgeHouse(t);
@@ -83,6 +84,34 @@ test('an edge is created, connects with its keys, introduces its machine and ans
   await until('the manager sees it', () => fleet.online().size === 0);
   assert.equal((await ask('GET', `/edges/${keys.id}/metrics`)).status, 503);
   assert.equal((await edge(keys.id)).status, 'online', 'a short break is nobody’s business');
+});
+
+test('a clock is compared by the moment in which the edge looked at it, and not at all when the proof was on its way for long', async (t) => {
+  const clock = new HandClock();
+  const { create, edge, simulate } = await edgeHouse(t, { clock });
+  const skewOf = async (ahead: number, waitedMs = 0): Promise<unknown> => {
+    const keys = await create();
+    const now = (): number => {
+      clock.advance(waitedMs);
+      return clock.now() + ahead;
+    };
+    await simulate(keys, { now, machine: freshMachine() });
+    return await until('it is online', async () => {
+      const { status, clock_skew_ms: skew } = await edge(keys.id);
+      return status === 'online' && [skew];
+    });
+  };
+  assert.deepEqual([await skewOf(0), await skewOf(-22_504), await skewOf(0, 1_000), await skewOf(0, 100_000)], [[0], [-22_504], [500], [null]]);
+
+  // Compared again while the tunnel holds.
+  const keys = await create();
+  const { session } = await simulate(keys, { now: () => clock.now() - 22_504, machine: freshMachine() });
+  const tell = (payload: object) => session.call('tell', { event: 'clock', payload }, { timeoutMs: 10_000 });
+  assert.deepEqual([await tell({}), (await edge(keys.id)).clock_skew_ms], [{ now: clock.now() }, -22_504]);
+  await tell({ skew_ms: 12 });
+  assert.equal((await edge(keys.id)).clock_skew_ms, 12);
+  await tell({ skew_ms: 'soon' });
+  assert.equal((await edge(keys.id)).clock_skew_ms, 12);
 });
 
 test('an edge that was taken off its device, or whose device is gone, watches none', async (t) => {

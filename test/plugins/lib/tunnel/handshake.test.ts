@@ -51,7 +51,7 @@ const refusals = async (meeting: ReturnType<typeof meet>): Promise<TunnelRefusal
   });
 
 test('an edge with its secret and the manager that knows it meet, and each knows what the other said', async () => {
-  const { both, wires } = meet({ client: { state: { config_hash: 'abc', pending: null, seq: 7 } } });
+  const { both, wires } = meet({ client: { state: () => ({ config_hash: 'abc', pending: null, seq: 7 }) } });
   const [manager, edge] = (await both).map((outcome) => (assert.equal(outcome.status, 'fulfilled'), outcome as PromiseFulfilledResult<unknown>).value) as [
     AuthenticatedEdge,
     Awaited<ReturnType<typeof clientHandshake>>,
@@ -176,9 +176,28 @@ test('a stranger may say 1,280 bytes and has ten seconds', async () => {
   await assert.rejects(talk, /1280 bytes/);
 
   await assert.rejects(
-    clientHandshake(memoryPair().edge, { sweeper, ids, accessKey: 'a', secretKey: credentials.secret_key, hello, state: { much: 'x'.repeat(1_150) } }),
+    clientHandshake(memoryPair().edge, { sweeper, ids, accessKey: 'a', secretKey: credentials.secret_key, hello, state: () => ({ much: 'x'.repeat(1_150) }) }),
     /do not fit/,
   );
+});
+
+test('a time in the state is that of the proof, however long the way to it took, and the manager knows how long the proof was on its way', async () => {
+  let now = (): number => 0;
+  const { both, wires, sweeper, pass } = meet({ client: { state: () => ({ now: now() }) } });
+  now = sweeper.clock.now;
+  wires.edge.stalled = true;
+  wires.manager.stalled = true;
+  await turns(1);
+  // The manager stood still before it answered the hello, and the proof was not at once there either.
+  pass(4_000);
+  wires.edge.stalled = false;
+  wires.edge.flow();
+  await turns(1);
+  pass(1_000);
+  wires.manager.stalled = false;
+  wires.manager.flow();
+  const { state, statedAt, turnMs } = ((await both)[0] as PromiseFulfilledResult<AuthenticatedEdge>).value;
+  assert.deepEqual([turnMs, (state['now'] as number) - statedAt], [1_000, 500]);
 });
 
 test('what follows the handshake at once is not lost on the way to the session', async () => {

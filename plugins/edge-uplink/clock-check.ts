@@ -1,0 +1,52 @@
+import { type Clock, type Logger, messageOf } from 'svc/sdk';
+import type { TunnelSession } from 'svc/tunnel';
+
+export interface ClockCheckParts {
+  readonly session: () => TunnelSession | undefined;
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+const answerMs = 15_000;
+/** An answer that took longer says too little: the way there and the way back may have taken any part of it. */
+const longestMs = 2_000;
+
+/** How far the clock of this machine is from that of the manager: compared while the tunnel holds, for both may be set meanwhile. */
+export class ClockCheck {
+  readonly #parts: ClockCheckParts;
+
+  constructor(parts: ClockCheckParts) {
+    this.#parts = parts;
+  }
+
+  /** What is not certain is not told: the manager keeps what it knew, until the next look. */
+  async look(): Promise<void> {
+    const { session, log } = this.#parts;
+    const tunnel = session();
+    if (!tunnel) {
+      return;
+    }
+    try {
+      const skewMs = await this.#measure(tunnel);
+      if (skewMs !== undefined) {
+        await tell(tunnel, { skew_ms: skewMs });
+      }
+    } catch (error) {
+      // Also of a manager from before it was asked for its time: that one goes by what it saw when this edge connected.
+      log.debug({ event: 'uplink.clock_unknown', cause: messageOf(error) }, 'comparing the clock with that of the manager failed');
+    }
+  }
+
+  async #measure(tunnel: TunnelSession): Promise<number | undefined> {
+    const { clock } = this.#parts;
+    const [asked, askedAt] = [clock.monotonic(), clock.now()];
+    const { now: theirs } = await tell(tunnel, {});
+    const tookMs = clock.monotonic() - asked;
+    // Both clocks of this machine tell the same, unless it was set, or slept, just now.
+    const isSteady = Math.abs(clock.now() - askedAt - tookMs) < longestMs;
+    return typeof theirs === 'number' && tookMs < longestMs && isSteady ? Math.round(askedAt + tookMs / 2 - theirs) : undefined;
+  }
+}
+
+const tell = (tunnel: TunnelSession, payload: { readonly skew_ms?: number }): Promise<{ readonly now?: unknown }> =>
+  tunnel.call('tell', { event: 'clock', payload }, { timeoutMs: answerMs });
