@@ -103,7 +103,14 @@ test('a verb becomes one request, and its answer a sentence, a table or fields; 
     { header: 'state', text: '{state}' },
     { header: 'left', text: '{problem}', when: 'problem' },
   ];
-  const show = { summary: 'One lamp', example: 'svc lamp show 7', method: 'GET', path: '/api/v1/lamps/{id}', operands: [{ name: 'id' }], fields };
+  const show = {
+    summary: 'One lamp',
+    example: 'svc lamp show 7',
+    method: 'GET',
+    path: '/api/v1/lamps/{id}',
+    operands: [{ name: 'id', type: 'integer', named: { list: '/api/v1/lamps', by: 'name' }, complaint: 'a lamp is named by its number or its name' }],
+    fields,
+  };
   const manifest = { actions: { 'lamp:switch': 'Switch lamps.' }, entry: 'index.ts' };
   plugin(lamp, { 'lamp list': lampList, 'lamp switch': lampSwitch, 'lamp show': show, 'lamp break': lampBreak }, manifest);
   writeFileSync(
@@ -113,11 +120,12 @@ import { Type } from 'typebox';
 const Lamp = Type.Object({ id: Type.Integer(), name: Type.String(), state: Type.String(), since: Type.Union([Type.Null(), Type.String()]), fade_in: Type.Optional(Type.Integer()) });
 const params = Type.Object({ id: Type.Integer() });
 const one = { id: 7, name: 'hall\\u001b[2J', state: 'lit', since: null };
+const shelf = [[9, 'desk'], [8, 'desk'], [7, 'hall 1'], [6, 'hall 11']].map(([id, name]) => ({ ...one, id, name }));
 export default definePlugin({ activate(ctx) {
   ctx.http.routes([
-    listRoute({ path: '/api/v1/lamps', access: 'any', summary: 'Lamps', items: Lamp, query: Type.Object({ lit: Type.Optional(Type.Boolean()), room: Type.Optional(Type.String()) }),
-      handle: async ({ query }) => ({ items: query.room === 'cellar' && query.lit === true ? [] : [one], total: 1, next: undefined }) }),
-    route({ method: 'GET', path: '/api/v1/lamps/{id}', access: 'any', summary: 'Lamp', params, response: Lamp, handle: () => one }),
+    listRoute({ path: '/api/v1/lamps', access: 'any', summary: 'Lamps', items: Lamp, query: Type.Object({ q: Type.Optional(Type.String()), lit: Type.Optional(Type.Boolean()), room: Type.Optional(Type.String()) }),
+      handle: async ({ query }) => ({ items: query.q === undefined ? (query.room === 'cellar' && query.lit === true ? [] : [one]) : shelf.filter(({ name }) => name.includes(query.q)), total: 1, next: undefined }) }),
+    route({ method: 'GET', path: '/api/v1/lamps/{id}', access: 'any', summary: 'Lamp', params, response: Lamp, handle: ({ params }) => ({ ...one, id: params.id, state: params.id === 7 ? 'lit' : 'dark' }) }),
     route({ method: 'PUT', path: '/api/v1/lamps/{id}', access: 'admin', summary: 'Switch', params, body: Type.Object({ state: Type.String(), fade_in: Type.Optional(Type.Integer()) }), response: Lamp, action: 'lamp:switch',
       handle: ({ body }) => ({ ...one, ...body }) }),
     route({ method: 'POST', path: '/api/v1/lamps/{id}/break', access: 'admin', summary: 'Break', params, response: Lamp, action: 'lamp:switch', status: 200, errors: ['conflict'],
@@ -151,7 +159,12 @@ export default definePlugin({ activate(ctx) {
   assert.equal((await call('lamp', 'break', '7', '--confirm', 'yes it is', '--reason', 'because')).stdout, 'hall [2J is broken\n');
   assert.equal((await call('lamp', 'switch', 'seven')).stderr, 'svc: a lamp is named by its number\n');
   assert.equal((await call('lamp', 'switch', '7', '--fade-in', 'soon')).stderr, 'svc: --fade-in must be a whole number\n');
-  assert.equal((await call('lamp', 'show', '..')).stderr, 'svc: <id> cannot be ".."\n');
+  assert.equal((await call('lamp', 'show', '..')).stderr, 'svc: a lamp is named by its number or its name\n');
+  assert.equal((await call('lamp', 'break', '..')).stderr, 'svc: <id> cannot be ".."\n');
+  assert.equal((await call('lamp', 'show', 'hall 1')).stdout, 'name   hall [2J\nstate  lit\n');
+  const two = await call('lamp', 'show', 'desk');
+  assert.deepEqual([two.code, two.stderr], [2, 'svc: a lamp is named by its number or its name; "desk" is the name of 8, 9: say which number\n']);
+  assert.equal((await call('lamp', 'show', 'hall')).stderr, 'svc: a lamp is named by its number or its name; nothing there is called "hall"\n');
   assert.equal((await call('lamp', 'show')).stderr, 'svc: "svc lamp show" needs <id>; "svc help lamp show" shows an example\n');
 });
 
@@ -160,6 +173,12 @@ const faults: readonly [what: string, change: object, sentence: RegExp][] = [
   ['a list of what is changed', { method: 'PATCH' }, /lists what PATCH answers/],
   ['the route of another plugin', { path: '/api/v1/users' }, /asks \/api\/v1\/users, which is not below "mounts"/],
   ['a route that only begins alike', { path: '/api/v1/lampshades' }, /not below "mounts"/],
+  [
+    'a name that another plugin knows',
+    { operands: [{ name: 'a', type: 'integer', named: { list: '/api/v1/users', by: 'name' } }] },
+    /asks \/api\/v1\/users, which is not below/,
+  ],
+  ['a name for what is no number', { operands: [{ name: 'a', named: { list: '/api/v1/lamps', by: 'name' } }] }, /"named" that is no integer/],
   ['a path that nothing fills', { path: '/api/v1/lamps/{id}' }, /has \{id\} in its path, and no operand/],
   ['an operand behind an optional one', { operands: [{ name: 'a', optional: true }, { name: 'b' }] }, /behind one that need not/],
   ['one name for two', { operands: [{ name: 'lit' }] }, /calls an operand and an option "lit"/],

@@ -2,7 +2,7 @@ import type { Command } from '../command.ts';
 import { clientOptions, openClient } from '../client-options.ts';
 import { withProgress } from '../progress.ts';
 import { questionOf } from './question.ts';
-import { givenTo, send } from './request.ts';
+import { givenTo, numbered, send } from './request.ts';
 import { shown } from './show.ts';
 import type { Verb } from './verb.ts';
 
@@ -15,8 +15,9 @@ export function commandOf(verb: Verb, words: string): Command {
     about,
     example,
     async run(call) {
-      const given = givenTo(verb, call);
+      const typed = givenTo(verb, call);
       const client = await openClient(call);
+      const given = await numbered(verb, typed, client);
       const ask = () => send(verb, given, client);
       let answer: Readonly<Record<string, unknown>>;
       try {

@@ -13,7 +13,7 @@ export function givenTo(verb: Verb, call: Call): Given {
   verb.operands.forEach((operand, index) => {
     const text = call.optionalOperand(index);
     if (text !== undefined) {
-      given[operand.name] = valueOf(`<${operand.name}>`, text, operand);
+      given[operand.name] = operand.named !== undefined && !isInteger(text) ? text : valueOf(`<${operand.name}>`, text, operand);
     }
   });
   for (const [name, option] of Object.entries(verb.options)) {
@@ -31,12 +31,33 @@ export function givenTo(verb: Verb, call: Call): Given {
   return given;
 }
 
+/** With the numbers of what was called by its name. */
+export async function numbered({ operands }: Verb, given: Given, client: Pick<ApiClient, 'list'>): Promise<Given> {
+  const numbers: Record<string, Value> = {};
+  for (const { name, named, complaint } of operands) {
+    const text = given[name];
+    if (named !== undefined && typeof text === 'string') {
+      const found = await client.list<Readonly<Record<string, unknown>>>(`${named.list}?${new URLSearchParams({ q: text }).toString()}`);
+      const ids = found.filter((item) => item[named.by] === text).map(({ id }) => Number(id));
+      if (ids.length !== 1) {
+        const who =
+          ids.length === 0 ? `nothing there is called "${text}"` : `"${text}" is the name of ${ids.toSorted((a, b) => a - b).join(', ')}: say which number`;
+        throw usageFailure(`${complaint ?? `<${name}> is a number, or a name`}; ${who}`);
+      }
+      numbers[name] = ids[0]!;
+    }
+  }
+  return { ...given, ...numbers };
+}
+
+const isInteger = (text: string): boolean => /^-?\d{1,15}$/.test(text);
+
 function valueOf(name: string, text: string, { type, complaint }: Typed): Value {
   switch (type) {
     case 'text':
       return text;
     case 'integer':
-      if (!/^-?\d{1,15}$/.test(text)) {
+      if (!isInteger(text)) {
         throw usageFailure(complaint ?? `${name} must be a whole number`);
       }
       return Number(text);

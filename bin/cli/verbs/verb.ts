@@ -40,6 +40,8 @@ export interface Typed {
 
 export interface Operand extends Typed {
   readonly name: string;
+  /** What is no number may be a name: the list that finds it by `q`, and the field that has it; the item's `id` is meant. */
+  readonly named?: { readonly list: string; readonly by: string };
   readonly optional: boolean;
 }
 
@@ -104,8 +106,13 @@ function problemOf(
   // A mount and a command may call the same parameter by two names.
   const nameless = (route: string): string => route.replaceAll(/\{[^}]*\}/g, '{}');
   const own = [...manifest.mounts, ...manifest.routes.map((route) => route.path)].map(nameless);
-  if (!own.some((mount) => nameless(path) === mount || nameless(path).startsWith(`${mount}/`))) {
-    return `asks ${path}, which is not below "mounts": a command speaks to its own plugin`;
+  const asked = [path, ...operands.flatMap(({ named }) => named?.list ?? [])];
+  const foreign = asked.find((one) => !own.some((mount) => nameless(one) === mount || nameless(one).startsWith(`${mount}/`)));
+  if (foreign !== undefined) {
+    return `asks ${foreign}, which is not below "mounts": a command speaks to its own plugin`;
+  }
+  if (operands.some(({ named, type }) => named !== undefined && type !== 'integer')) {
+    return 'has an operand with "named" that is no integer: a name stands for a number';
   }
   const required = operands.filter(({ optional }) => !optional).map(({ name }) => name);
   const unfilled = namesIn(path).find((name) => !required.includes(name));
