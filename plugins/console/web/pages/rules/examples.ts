@@ -1,7 +1,5 @@
-import type { RuleDraft } from './rule.ts';
-
 /** What the conditions of each kind look like, to begin with. */
-export const examples: Readonly<Record<string, RuleDraft['conditions']>> = {
+export const examples: Readonly<Record<string, readonly Readonly<Record<string, unknown>>[]>> = {
   metric_raw: [{ expr: 'avg_over_time(node_cpu_usage_percent[5m]) > 90', for: '5m' }],
   metric_anomaly: [{ metric: 'node_load1', window: '1h', z_threshold: 3, for: '5m' }],
   metric_forecast: [{ metric: 'node_filesystem_used_percent', window: '6h', forecast_for: '24h', above: 95 }],
