@@ -10,7 +10,7 @@ import type { Presence } from './connection/presence.ts';
 import { type EdgeFilter, edgeStore, foundFor } from './edge-store.ts';
 import type { EdgeTable } from './edge-table.ts';
 import type { EdgeEvents } from './events.ts';
-import type { EdgeRecord } from './record.ts';
+import { type EdgeRecord, statusOf } from './record.ts';
 import type { EdgeDraft, EdgeQuery } from './schema.ts';
 import { actorOf, drifts, type EdgeView, type ShownEdge } from './shown.ts';
 import type { EdgeDb, EdgeRow, EdgeTables } from './tables.ts';
@@ -115,9 +115,9 @@ export class Edges {
 
   /** What is only in memory becomes a list of ids. */
   #filterOf({ q, status, label = [], device_id: deviceId, version_drift: drift }: Static<typeof EdgeQuery>): EdgeFilter {
-    const { edgeTable, managerVersion, presence } = this.#parts;
+    const { edgeTable, managerVersion } = this.#parts;
     const isMeant = (record: EdgeRecord): boolean =>
-      (status === undefined || presence.statusOf(record) === status) && (drift === undefined || drifts(record.agentVersion, managerVersion) === drift);
+      (status === undefined || statusOf(record) === status) && (drift === undefined || drifts(record.agentVersion, managerVersion) === drift);
     const ids = status === undefined && drift === undefined ? undefined : [...edgeTable.all()].filter(isMeant).map(({ id }) => id);
     return { q, labels: label.map(labelOf), deviceId, ids };
   }

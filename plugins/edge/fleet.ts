@@ -5,7 +5,7 @@ import type { Presence } from './connection/presence.ts';
 import type { Tunnel } from './connection/tunnel.ts';
 import type { EdgeCall, EdgeCapabilities, EdgeEntry, EdgeFleet } from './contract.ts';
 import type { EdgeTable } from './edge-table.ts';
-import type { EdgeRecord } from './record.ts';
+import { type EdgeRecord, statusOf } from './record.ts';
 
 /** The edges as other plugins see and reach them. */
 export class Fleet implements EdgeFleet {
@@ -59,7 +59,7 @@ export class Fleet implements EdgeFleet {
     return {
       id: record.id,
       name: record.name,
-      status: this.#presence.statusOf(record),
+      status: statusOf(record),
       agent_version: record.agentVersion,
       device_id: record.deviceId,
       last_seen_at: this.#presence.seenAt(record),

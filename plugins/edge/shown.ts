@@ -3,9 +3,8 @@ import { type Principal, timestamp } from 'svc/sdk';
 import type { Static } from 'typebox';
 
 import type { Presence } from './connection/presence.ts';
-import type { EdgeStatus } from './contract.ts';
 import type { EdgeTable } from './edge-table.ts';
-import type { EdgeRecord } from './record.ts';
+import { type EdgeRecord, statusOf } from './record.ts';
 import type { EdgeItem, EnrolmentItem, UpgradeItem } from './schema.ts';
 import type { EdgeRow, EnrolmentRow, UpgradeRow } from './tables.ts';
 
@@ -25,11 +24,11 @@ export const actorOf = ({ email, name, kind, id }: Principal): string => email ?
 export class EdgeView {
   readonly #edgeTable: Pick<EdgeTable, 'byId'>;
   readonly #managerVersion: string;
-  readonly #presence: Pick<Presence, 'seenAt' | 'statusOf'>;
+  readonly #presence: Pick<Presence, 'seenAt'>;
 
   constructor(
     { edgeTable, managerVersion }: { readonly edgeTable: Pick<EdgeTable, 'byId'>; readonly managerVersion: string },
-    presence: Pick<Presence, 'seenAt' | 'statusOf'>,
+    presence: Pick<Presence, 'seenAt'>,
   ) {
     this.#edgeTable = edgeTable;
     this.#managerVersion = managerVersion;
@@ -39,26 +38,19 @@ export class EdgeView {
   /** `openly`: with the identities of machines, which are for those who tell them apart. */
   of(row: EdgeRow, openly = false): ShownEdge {
     const record = this.#edgeTable.byId(row.id);
-    const [status, seenAt] = record ? [this.#presence.statusOf(record), this.#presence.seenAt(record)] : (['pending', null] as const);
-    const shown = shownEdge(row, record, { status, seenAt, managerVersion: this.#managerVersion });
+    const shown = shownEdge(row, record, record ? this.#presence.seenAt(record) : null, this.#managerVersion);
     return openly || shown.conflict === null ? shown : { ...shown, conflict: { ...shown.conflict, machine_uuids: [] } };
   }
 }
 
-interface Shown {
-  readonly status: EdgeStatus;
-  readonly seenAt: number | null;
-  readonly managerVersion: string;
-}
-
-function shownEdge(row: EdgeRow, record: EdgeRecord | undefined, { status, seenAt, managerVersion }: Shown): ShownEdge {
+function shownEdge(row: EdgeRow, record: EdgeRecord | undefined, seenAt: number | null, managerVersion: string): ShownEdge {
   const conflict =
     row.conflict_since === null ? null : { since: timestamp(row.conflict_since), machine_uuids: JSON.parse(row.conflict_machines ?? '[]') as string[] };
   return {
     id: row.id,
     name: row.name,
     description: row.description,
-    status,
+    status: record ? statusOf(record) : 'pending',
     access_key: row.access_key,
     agent_version: record?.agentVersion ?? null,
     version_drift: drifts(record?.agentVersion ?? null, managerVersion),

@@ -1,11 +1,10 @@
 import type { Clock, Tables } from 'svc/sdk';
 import { closeCode, type SessionEnd, type Sweeper } from 'svc/tunnel';
 
-import type { EdgeStatus } from '../contract.ts';
 import { edgeStore } from '../edge-store.ts';
 import type { EdgeTable } from '../edge-table.ts';
 import type { EdgeEvents } from '../events.ts';
-import { type EdgeRecord, statusOf } from '../record.ts';
+import type { EdgeRecord } from '../record.ts';
 import type { EdgeTables } from '../tables.ts';
 import { Comings } from './comings.ts';
 import type { Tunnel } from './tunnel.ts';
@@ -49,11 +48,6 @@ export class Presence {
   /** Whether it is not known yet if this edge survived a restart of the manager. */
   isAwaited(record: EdgeRecord): boolean {
     return this.#awaiting && record.online && record.tunnel === undefined;
-  }
-
-  /** As it is shown: one that has not come back yet cannot be reached, and its device is not said to be online either. */
-  statusOf(record: EdgeRecord): EdgeStatus {
-    return this.isAwaited(record) && record.cancelOffline === undefined ? 'offline' : statusOf(record);
   }
 
   /** This tunnel serves from now on; returns the one that did until now. */

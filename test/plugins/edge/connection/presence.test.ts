@@ -71,11 +71,6 @@ test('after a restart no edge counts as offline before the fleet had time to com
   presence.connected(edges[0]!, tunnel(), 'v1.0.0');
   presence.connected(edges[2]!, tunnel(), 'v1.0.0');
   assert.ok(presence.isAwaited(edges[1]!));
-  assert.deepEqual(
-    edges.map((edge) => presence.statusOf(edge)),
-    ['online', 'offline', 'online'],
-    'nothing is told of it, and it is not shown as online',
-  );
   assert.deepEqual(emitted, ['online 3']);
   pass(11_000);
   assert.deepEqual(emitted, ['online 3', 'offline 2']);

@@ -189,7 +189,7 @@ test('too many at once are told in plain HTTP when to come back', async (t) => {
   );
 });
 
-test('after a restart of the manager edges come back when they are told to, and are not shown as online before', async (t) => {
+test('after a restart of the manager edges come back when they are told to, and are shown as online meanwhile', async (t) => {
   const dataDir = mkdtempSync(join(tmpdir(), 'svc-edge-'));
   const first = await edgeHouse(t, { dataDir });
   const keys = await first.create();
@@ -204,8 +204,7 @@ test('after a restart of the manager edges come back when they are told to, and 
   t.after(() => rmSync(dataDir, { recursive: true, force: true }));
   const back = around(second.house);
   const before = await back.edge(keys.id);
-  assert.equal(before.status, 'offline', 'it cannot be reached, as its device says too');
-  assert.deepEqual([(await back.ask('GET', '/edges?status=online')).body.total, (await back.ask('GET', '/edges?status=offline')).body.total], [0, 1]);
+  assert.equal(before.status, 'online', 'it is awaited');
   assert.ok(before.last_seen_at);
   assert.equal((await back.ask('GET', `/edges/${keys.id}/metrics`)).status, 503);
   await simulator(t, second.house.url)(keys);
