@@ -69,8 +69,8 @@ test('a device that goes away is one incident, which ends when it is back; a res
     machine.device = first.house.service(EdgeFleet).get(machine.keys.id)!.device_id!;
   }
 
-  // What is still to be told of their coming would be told of the moment in which they go.
-  await until('all are told to be up at first', async () => (await first.series(1)) === count);
+  // What is still to be told of their coming would be told of the moment in which they go: at the latest the look at all of them has.
+  await until('all are told to be up at first', async () => (await first.series(1)) === count, 60_000);
 
   // Away for longer than a blink, and for less than the rule allows.
   await first.lose(machines);

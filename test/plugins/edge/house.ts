@@ -112,13 +112,13 @@ export const edgeKeys = ({ registry }: TestHost): EdgeKeyVerifier =>
 
 export const freshMachine = (): string => randomUUID();
 
-export async function until<T>(what: string, look: () => T | Promise<T>): Promise<Exclude<T, false | undefined | null>> {
-  for (const deadline = Date.now() + 20_000; ;) {
+export async function until<T>(what: string, look: () => T | Promise<T>, ms = 20_000): Promise<Exclude<T, false | undefined | null>> {
+  for (const deadline = Date.now() + ms; ;) {
     const found = await look();
     if (found) {
       return found as Exclude<T, false | undefined | null>;
     }
-    assert.ok(Date.now() < deadline, `within 20 s: ${what}`);
+    assert.ok(Date.now() < deadline, `within ${ms / 1_000} s: ${what}`);
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
 }
