@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
-import { SourceMap, type SourceMapPayload } from 'node:module';
 import { dirname, isAbsolute, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+
+import { originsOf, type Place, type SourceMapText } from './source-map.ts';
 
 const comment = '\n//# sourceMappingURL=';
 const inline = `${comment}data:application/json;base64,`;
@@ -9,14 +10,18 @@ const place = /((?:(?:file:\/\/)?\/|embedded:)[^()\n]*?):(\d+):(\d+)(?=\)?$)/gm;
 /** A generation that failed leaves the one before serving. */
 const generations = 4;
 
+/** Of one text; the same few stacks come again. */
+const mostOrigins = 2_000;
+
 /**
  * Source maps of the texts that run. Node reads each as it compiles its text, which is a seventh of a start and 15 MB; most are
- * never asked for, so here a map is read when a stack names its text.
+ * never asked for, so here a map is read when a stack names its text. It is not kept: unfolded, that of the program takes 55 MB.
  */
 class StackMaps {
   /** Maps of texts by the name that the text runs by: as they came with it, or the file that has it. */
   readonly #texts = new Map<string, Buffer | string>();
-  readonly #maps = new Map<string, SourceMap | undefined>();
+  /** What was found, by text and place. */
+  readonly #origins = new Map<string, Map<string, string | undefined>>();
 
   /** From here on every stack of this thread names lines of the sources. */
   install(): void {
@@ -31,28 +36,39 @@ class StackMaps {
       return code;
     }
     const filename = placeOf(name);
-    this.#maps.delete(filename);
+    this.#origins.delete(filename);
     this.#texts.delete(filename);
     this.#texts.set(filename, map);
     const older = [...this.#texts.keys()].filter((name) => name.replace(/#\d+$/, '') === filename.replace(/#\d+$/, '')).slice(0, -generations);
-    older.forEach((name) => [this.#texts, this.#maps].forEach((kept) => kept.delete(name)));
+    older.forEach((name) => [this.#texts, this.#origins].forEach((kept) => kept.delete(name)));
     return text;
   }
 
   /** The stack, also one of another thread, with each place that is known as it is in the sources. */
   mapped(stack: string): string {
-    return stack.replace(place, (found, name: string, line: string, column: string) => {
-      const file = name.startsWith('file:') ? fileURLToPath(name) : placeOf(name);
-      const origin = this.#mapOf(file)?.findEntry(Number(line) - 1, Number(column) - 1);
-      return origin && 'originalSource' in origin ? `${sourceOf(origin.originalSource, file)}:${origin.originalLine + 1}:${origin.originalColumn + 1}` : found;
-    });
+    const unknown = new Map<string, Place[]>();
+    for (const [, name, line, column] of stack.matchAll(place)) {
+      const file = fileOf(name!);
+      if (this.#origins.get(file)?.has(`${line}:${column}`) !== true) {
+        unknown.set(file, [...(unknown.get(file) ?? []), { line: Number(line), column: Number(column) }]);
+      }
+    }
+    unknown.forEach((places, file) => this.#find(file, places));
+    return stack.replace(place, (found, name: string, line: string, column: string) => this.#origins.get(fileOf(name))?.get(`${line}:${column}`) ?? found);
   }
 
-  #mapOf(file: string): SourceMap | undefined {
-    if (!this.#maps.has(file)) {
-      this.#maps.set(file, mapOf(this.#texts.get(file) ?? (/\.[mc]js$/.test(file) ? `${file}.map` : undefined)));
+  #find(file: string, places: readonly Place[]): void {
+    const known = this.#origins.get(file) ?? new Map<string, string | undefined>();
+    if (known.size > mostOrigins) {
+      known.clear();
     }
-    return this.#maps.get(file);
+    const map = mapOf(this.#texts.get(file) ?? (/\.[mc]js$/.test(file) ? `${file}.map` : undefined));
+    const origins = map === undefined ? [] : originsOf(map, places);
+    places.forEach(({ line, column }, at) => {
+      const origin = origins[at];
+      known.set(`${line}:${column}`, origin && `${sourceOf(origin.source, file)}:${origin.line}:${origin.column}`);
+    });
+    this.#origins.set(file, known);
   }
 }
 
@@ -65,14 +81,16 @@ function headOf(error: Error): string {
   }
 }
 
+const fileOf = (name: string): string => (name.startsWith('file:') ? fileURLToPath(name) : placeOf(name));
+
 /** What the single binary carries has no path; its threads name it as one. */
 const placeOf = (name: string): string => (isAbsolute(name) ? name : `/${name.replace(':', '/')}`);
 
 /** A file that is not there, or is no map any more, leaves the stack as it is. */
-function mapOf(text: Buffer | string | undefined): SourceMap | undefined {
+function mapOf(text: Buffer | string | undefined): SourceMapText | undefined {
   try {
     const json = typeof text === 'string' ? readFileSync(text, 'utf8') : text?.toString('utf8');
-    return json === undefined ? undefined : new SourceMap(JSON.parse(json) as SourceMapPayload);
+    return json === undefined ? undefined : (JSON.parse(json) as SourceMapText);
   } catch {
     return undefined;
   }
