@@ -14,8 +14,8 @@ export interface Origin extends Place {
   readonly source: string;
 }
 
-const digits = new Map([...'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/'].map((char, value) => [char.charCodeAt(0), value]));
-const valueOf = Uint8Array.from({ length: 128 }, (_, code) => digits.get(code) ?? 0);
+const digits = Buffer.from('ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/');
+const valueOf = Uint8Array.from({ length: 128 }, (_, code) => Math.max(0, digits.indexOf(code)));
 const [comma, semicolon] = [','.charCodeAt(0), ';'.charCodeAt(0)];
 
 /** Where each of these places comes from: the last segment at or before it. Reads the text of the map once and unfolds nothing. */
