@@ -87,10 +87,11 @@ const segmentsOf = (path: string): readonly { readonly name: string; readonly is
 
 const isForMachines = (access: Access): boolean => access === 'machine' || (typeof access === 'object' && 'machine' in access);
 
-/** `getApiV1PluginsById`: stable, so that generated clients keep their names. */
+/** `getApiV1PluginsById`: stable, so that generated clients keep their names. A path that ends with a slash is another one. */
 function operationId(method: string, path: string): string {
   const words = segmentsOf(path).flatMap(({ name, isParam }) => `${isParam ? 'by-' : ''}${name}`.split(/[^A-Za-z0-9]+/));
-  return method.toLowerCase() + words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join('');
+  const end = path.length > 1 && path.endsWith('/') ? ['slash'] : [];
+  return method.toLowerCase() + [...words, ...end].map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join('');
 }
 
 function pathParameters({ path, params }: DescribedRoute): readonly Parameter[] {
