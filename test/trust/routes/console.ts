@@ -3,6 +3,8 @@ import type { Area } from '../area.ts';
 export const area: Area = {
   routes: `
     GET  /                             public
+    GET  /ui                           public
+    GET  /ui/                          public
     GET  /ui/{page}                    public
     GET  /ui/{page}/{item}             public
     GET  /ui/{page}/{item}/{part}      public
