@@ -83,7 +83,7 @@ async function oneFleet(browser: Browser, devices: number, incidents: number) {
     await house.end();
     writeDevices(dataDir, devices);
     house = await startWholeHouse({ dataDir });
-    await letIn(house, devices * 4);
+    await letIn(house, devices * 8);
     await pushFigures(house, devices, incidents);
     await raise(house, incidents);
     return await measured(browser, house, devices);
