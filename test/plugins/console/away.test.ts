@@ -135,6 +135,9 @@ test(
       await page.unroute('**/api/v1/alerts/silences*');
       await assertClean(view, 'beside another account', /401/);
       await page.goto(`${house.url}/ui/channels`);
+      await page.getByRole('row', { name: /near/ }).waitFor();
+      await view.context.clearCookies();
+      await page.goto(`${house.url}/ui/channels`);
       await page.getByLabel('E-mail').fill('ada@example.org');
       await page.getByLabel('Password').fill(password);
       await page.getByRole('button', { name: 'Sign in' }).click();

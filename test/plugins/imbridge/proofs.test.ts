@@ -222,7 +222,7 @@ test('apps of one provider are told apart by name alone; without one, there is o
 test('a method that no platform uses is answered 405, whether or not there is such an app', async (t) => {
   const office = await imOffice(t);
   for (const method of ['PUT', 'PATCH', 'DELETE']) {
-    for (const provider of ['telegram', 'nobody']) {
+    for (const provider of ['telegram', 'unheard-of']) {
       const answer = await fetch(`${office.house.url}/api/v1/im/${provider}/events`, { method });
       assert.deepEqual([answer.status, answer.headers.get('www-authenticate')], [405, null], method);
       assert.match(answer.headers.get('allow')!, /GET.*POST/);

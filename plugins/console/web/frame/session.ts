@@ -57,11 +57,15 @@ export async function signOut(): Promise<void> {
 }
 
 export function signedOut(why?: string): void {
+  if (session.value.state === 'out' && session.value.why) {
+    // What has ended it is said, and not what was refused thereafter.
+    return;
+  }
   token = undefined;
-  kept.write(mark, undefined);
-  // What has ended it is said, and not what was refused thereafter.
-  const reason = (session.value.state === 'out' && session.value.why) || why;
-  session.set(reason === undefined ? { state: 'out' } : { state: 'out', why: reason });
+  if (why !== otherAccount) {
+    kept.write(mark, undefined);
+  }
+  session.set(why === undefined ? { state: 'out' } : { state: 'out', why });
 }
 
 /** Brings a page that was loaded back into its session, by the cookie. */
