@@ -93,11 +93,11 @@ interface ConversationProps {
 
 function Conversation({ id, first, incident, onChange }: ConversationProps) {
   const [draft, setDraft] = useState(first);
-  const messages = useMessages(id);
   const run = useRun(id, () => {
     messages.reload();
     onChange();
   });
+  const messages = useMessages(id, run.isRunning);
   const send = async (): Promise<void> => {
     const content = draft.trim();
     if (content === '' || run.isRunning) {
@@ -194,11 +194,15 @@ function Log({ messages, run }: { readonly messages: readonly Message[] | undefi
   );
 }
 
-/** The last messages of a conversation, oldest first; a new one has none. */
-function useMessages(id: string | undefined): { readonly items: readonly Message[] | undefined; readonly reload: () => void } {
+/** The last messages of a conversation, oldest first; a new one has none. A turn that runs is shown by its stream alone: what it leaves behind comes after it. */
+function useMessages(id: string | undefined, isRunning: boolean): { readonly items: readonly Message[] | undefined; readonly reload: () => void } {
   const path = id === undefined ? undefined : `/chat/sessions/${encodeURIComponent(id)}/messages`;
   const { value, reload } = useData<{ items: readonly Message[] }>(path, { query: { order: 'desc', limit: 100 }, kinds: ['chat'] });
-  return { items: id === undefined ? [] : value?.items.toReversed(), reload };
+  const settled = useRef(value);
+  if (!isRunning || settled.current === undefined) {
+    settled.current = value;
+  }
+  return { items: id === undefined ? [] : settled.current?.items.toReversed(), reload };
 }
 
 const toneOf = (status: string): Tone =>
