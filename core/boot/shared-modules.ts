@@ -1,9 +1,7 @@
-// Whoever type checks a single area compiles this file, and not the folder around it.
-// oxlint-disable-next-line typescript/triple-slash-reference
-/// <reference path="./ssh2.d.ts" />
 import { lentLater, type lentNames, type SharedModules } from '../host/index.ts';
 import { threadSide } from '../isolate/index.ts';
 import * as sdk from '../sdk/index.ts';
+import * as ssh from './ssh.ts';
 
 /**
  * What a manager lends to plugins: one instance for all, and all that a plugin of the single binary can import besides Node's
@@ -11,14 +9,13 @@ import * as sdk from '../sdk/index.ts';
  */
 const modules: Readonly<Record<(typeof lentNames)[number], object>> = {
   'svc/sdk': sdk,
+  'svc/ssh': ssh,
   'svc/thread': threadSide,
   ajv: lentLater(async () => (await import('ajv')).default),
   jsonwebtoken: lentLater(async () => (await import('jsonwebtoken')).default),
   kysely: lentLater(() => import('kysely')),
   re2js: lentLater(() => import('re2js')),
   semver: lentLater(async () => (await import('semver')).default),
-  // For shells alone.
-  ssh2: lentLater(async () => (await import('ssh2')).default),
   typebox: lentLater(() => import('typebox')),
   // For the library of tunnels: one copy beside that of the host.
   ws: lentLater(() => import('ws')),

@@ -44,7 +44,7 @@ export async function logIn(parts: OpeningParts, connection: Connection, frame: 
   const { deviceId, standing } = connection;
   const { failedLogins, hostKeys, fleet, settings, journal, authority } = parts;
   const user = remoteUser(connection, frame);
-  assertLogin(frame.auth);
+  await assertLogin(frame.auth);
   failedLogins.check(deviceId);
   const { device, edgeId } = await reach(parts, standing.principal, deviceId);
   const stream = await fleet.get().openStream(edgeId, 'tcp', { host: '127.0.0.1', port: portOf(device, settings) }, { timeoutMs: limits.sshMs });

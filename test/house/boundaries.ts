@@ -34,7 +34,7 @@ export const libraries: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** What a plugin may import by the name of the product: of core the contract and the far side of a thread, and every library. */
-const pluginModules = ['svc/sdk', 'svc/thread', ...Object.keys(libraries).map((name) => `svc/${name}`)];
+const pluginModules = ['svc/sdk', 'svc/ssh', 'svc/thread', ...Object.keys(libraries).map((name) => `svc/${name}`)];
 
 /** Packages that libraries bundle; those that a plugin is lent are fine as well. */
 const libraryPackages = ['ajv', 'better-sqlite3', 'gray-matter', 're2js', 'typebox', 'ws', 'yaml'];
@@ -84,7 +84,7 @@ export const patternBuilders: Readonly<Record<string, string>> = {
 const singleHomes: Readonly<Record<string, { readonly homes: readonly string[]; readonly why: string }>> = {
   'gray-matter': { homes: ['plugins/lib/markdown-file/front-matter.ts'], why: 'it runs code in front matter unless it is called with care' },
   jsonwebtoken: { homes: ['plugins/session/access-tokens.ts', 'core/boot/shared-modules.ts'], why: 'who signs and verifies decides who anybody is' },
-  ssh2: { homes: ['plugins/webshell/ssh/connect.ts', 'core/boot/shared-modules.ts'], why: 'who speaks SSH sees passwords, and must bring the stream itself' },
+  ssh2: { homes: ['plugins/webshell/ssh/connect.ts', 'core/boot/ssh.ts'], why: 'who speaks SSH sees passwords, and must bring the stream itself' },
   'reflect-metadata': { homes: ['bin/svc.ts', 'bin/edge.ts', 'test/kit/index.ts'], why: 'it must come first, once, in whoever starts a process' },
 };
 

@@ -1,7 +1,8 @@
 import type { Duplex } from 'node:stream';
 
-import { Client, type ClientChannel, utils } from 'ssh2';
+import type { Client, ClientChannel } from 'ssh2';
 import { isSvcError, messageOf, SvcError } from 'svc/sdk';
+import { loadSsh } from 'svc/ssh';
 
 import type { Login, Size } from '../frames.ts';
 import { limits } from '../limits.ts';
@@ -29,7 +30,9 @@ export interface SshShell {
 
 /** Signs in and opens a shell with a terminal: unauthorized when the server does not want this login, upstream_error when it does not get so far. */
 export async function openShell(order: SshOrder): Promise<SshShell> {
-  const client = new Client();
+  order.stream.on('error', () => {});
+  const { Client: SshClient } = await loadSsh();
+  const client = new SshClient();
   const close = (): void => {
     client.end();
     client.destroy();
@@ -43,7 +46,6 @@ export async function openShell(order: SshOrder): Promise<SshShell> {
       .on('error', () => {});
   // From here on its errors are those of the channel: it closes.
   client.on('error', () => {});
-  order.stream.on('error', () => {});
   try {
     const hostKey = await signIn(client, order);
     const { term, cols, rows } = order;
@@ -100,8 +102,8 @@ function signIn(client: Client, { stream, user, login, known, verify }: SshOrder
 }
 
 /** Refuses a private key that cannot be read, before a connection is made. */
-export function assertLogin(login: Login): void {
-  const parsed = login.type === 'key' ? utils.parseKey(login.private_key, login.passphrase) : undefined;
+export async function assertLogin(login: Login): Promise<void> {
+  const parsed = login.type === 'key' ? (await loadSsh()).utils.parseKey(login.private_key, login.passphrase) : undefined;
   if (parsed instanceof Error || (Array.isArray(parsed) && parsed.some((key) => key instanceof Error))) {
     throw new SvcError('invalid_argument', 'the private key cannot be read: its format is unknown, or the passphrase is wrong');
   }

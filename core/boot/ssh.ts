@@ -1,0 +1,6 @@
+// Whoever type checks a single area compiles this file, and not the folder around it.
+// oxlint-disable-next-line typescript/triple-slash-reference
+/// <reference path="./ssh2.d.ts" />
+
+/** The client of SSH, loaded by the first shell: it costs more than any other package, and most days nobody opens one. */
+export const loadSsh = async (): Promise<typeof import('ssh2').default> => (await import('ssh2')).default;
