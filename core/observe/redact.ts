@@ -140,10 +140,7 @@ function copyParts(value: object, walk: Walk): unknown {
       walk,
     );
   }
-  if (Array.isArray(value) || value instanceof Set) {
-    return copyList([...value], walk);
-  }
-  return copyEntries(Object.entries(value), walk);
+  return Array.isArray(value) || value instanceof Set ? copyList([...value], walk) : copyEntries(Object.entries(value), walk);
 }
 
 /** By the name first: to look at the global loads all of fetch, which is a tenth of what an agent may weigh. */

@@ -89,7 +89,8 @@ export interface DeclaredRoute {
 }
 
 /** A route with all that a document can say of it; its shapes are JSON Schema 2020-12, as they are checked. */
-export interface DescribedRoute extends DeclaredRoute, Pick<RouteDeclaration, 'kind' | 'description' | 'consumes' | 'produces' | 'wording' | 'devices'> {
+export interface DescribedRoute
+  extends DeclaredRoute, Pick<RouteDeclaration, 'kind' | 'description' | 'consumes' | 'produces' | 'wording' | 'devices' | 'ifMatch'> {
   /** Of an ordinary answer. */
   readonly status: number;
   readonly params: object | undefined;

@@ -135,6 +135,8 @@ interface Declared<P extends TSchema | undefined, Q extends TSchema | undefined,
   readonly action?: string;
   /** Codes, and statuses that no code has, beyond those of the pipeline that the handler may answer with, for the OpenAPI text. */
   readonly errors?: readonly (ErrorCode | number)[];
+  /** Its handler calls `requireMatch`, which throws where nothing says so. */
+  readonly ifMatch?: true;
   /** Error bodies of a protocol that has its own. Paths that all routes around word alike are unknown in the same words. */
   readonly wording?: (error: ShownError, headers: RequestHeaders) => ErrorWording;
 }

@@ -42,9 +42,10 @@ export const sourceRoutes = (sources: Sources): readonly RouteDeclaration[] => [
   route({
     method: 'PUT',
     path: `${path}/{id}`,
+    ifMatch: true,
     access: 'alert:source',
     summary: 'Change such a system; its key and its address stay',
-    description: 'If-Match takes the ETag of what was read. What is left out stays, but the signing secret, which goes.',
+    description: 'What is left out stays, but the signing secret, which goes.',
     params: ById,
     body: SourceChange,
     response: SourceShown,
@@ -66,6 +67,7 @@ export const sourceRoutes = (sources: Sources): readonly RouteDeclaration[] => [
   route({
     method: 'DELETE',
     path: `${path}/{id}`,
+    ifMatch: true,
     access: 'alert:source',
     summary: 'Take such a system away; its incidents end',
     params: ById,

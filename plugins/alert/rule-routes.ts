@@ -43,9 +43,10 @@ export const ruleRoutes = (rules: Rules): readonly RouteDeclaration[] => [
   route({
     method: 'PUT',
     path: `${path}/{id}`,
+    ifMatch: true,
     access: 'alert:write',
     summary: 'Replace an alert rule',
-    description: 'If-Match takes the ETag of what was read. Fields left out get their defaults; the rule_key stays.',
+    description: 'Fields left out get their defaults; the rule_key stays.',
     params: RuleId,
     body: RuleDraft,
     response: RuleShown,
@@ -55,6 +56,7 @@ export const ruleRoutes = (rules: Rules): readonly RouteDeclaration[] => [
   route({
     method: 'DELETE',
     path: `${path}/{id}`,
+    ifMatch: true,
     access: 'alert:write',
     summary: 'Delete an alert rule; its incidents stay',
     params: RuleId,
@@ -64,6 +66,7 @@ export const ruleRoutes = (rules: Rules): readonly RouteDeclaration[] => [
   route({
     method: 'POST',
     path: `${path}/{id}/enabled`,
+    ifMatch: true,
     access: 'alert:write',
     summary: 'Flip the enabled flag, or set it',
     params: RuleId,

@@ -62,7 +62,7 @@ function operation(declaration: DescribedRoute, named: Named): Operation {
     'x-svc-access': access,
     'x-svc-devices': devices,
     'x-svc-plugin': pluginId,
-    parameters: [...pathParameters(declaration), ...queryParameters(declaration)].map(withExample),
+    parameters: [...pathParameters(declaration), ...queryParameters(declaration), ...headerParameters(declaration)].map(withExample),
     ...(body && { requestBody: body }),
     responses: { ...success(declaration, named), ...failures(declaration, named) },
   };
@@ -110,8 +110,21 @@ function queryParameters({ kind, query }: DescribedRoute): readonly Parameter[] 
     ...(typeof schema.description === 'string' && { description: schema.description }),
     schema,
   }));
-  return kind === 'list' ? [...own, ...pageParameters] : kind === 'events' ? [...own, lastEventId] : own;
+  return kind === 'list' ? [...own, ...pageParameters] : own;
 }
+
+const headerParameters = ({ kind, method, access, ifMatch }: DescribedRoute): readonly Parameter[] => [
+  ...(kind === 'events' ? [header('Last-Event-ID', 'Resume after this event')] : []),
+  ...(ifMatch ? [header('If-Match', 'The ETag of what was read: a change that somebody else made since is a conflict, and stays')] : []),
+  ...(kind === 'json' && method === 'POST' && access !== 'public'
+    ? [header('Idempotency-Key', 'A word of your own: the same request again within a day gets the first answer, and changes nothing', idempotencyKey)]
+    : []),
+];
+
+const header = (name: string, description: string, schema: Schema = { type: 'string' }): Parameter => ({
+  ...{ name, in: 'header', required: false, description, schema },
+});
+const idempotencyKey: Schema = { type: 'string', pattern: '^[!-~]{1,200}$' };
 
 /** What must be there has an example, and so has what its author gave one for. */
 const withExample = (parameter: Parameter): Parameter =>
@@ -129,8 +142,6 @@ const pageParameters: readonly Parameter[] = [
   },
   { name: 'cursor', in: 'query', required: false, description: '`next_cursor` of the page before', schema: { type: 'string' } },
 ];
-
-const lastEventId: Parameter = { name: 'Last-Event-ID', in: 'header', required: false, description: 'Resume after this event', schema: { type: 'string' } };
 
 function requestBody({ kind, method, path, body, consumes, query }: DescribedRoute, named: Named): Operation['requestBody'] {
   if (kind === 'bytes') {

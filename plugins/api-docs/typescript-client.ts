@@ -18,14 +18,15 @@ function methodText(method: string, path: string, operation: Operation): string 
   const body = Object.entries(requestBody?.content ?? {})[0];
   const fields = [
     ...parameters.filter(({ in: place }) => place === 'path').map(({ name, schema }) => `${keyText(name)}: ${typeText(schema)}`),
-    ...queryField(parameters.filter(({ in: place }) => place === 'query')),
+    ...fieldOf('query', parameters),
+    ...fieldOf('headers', parameters),
     ...(body === undefined ? [] : [body[0] === json ? `body: ${typeText(body[1].schema, '  ')}` : 'body: BodyInit']),
   ];
   const needed = fields.some((field) => !/^\w+\?:/.test(field));
   const input = fields.length === 0 ? '' : `asked: { ${fields.join('; ')} }${needed ? '' : ' = {}'}, `;
   const place = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => `\${part(asked${access(name)})}`);
   const sent = [
-    ...(parameters.some(({ in: where }) => where === 'query') ? ['query: asked.query'] : []),
+    ...parts.filter((part) => of(part, parameters).length > 0).map((part) => `${part}: asked.${part}`),
     ...(body === undefined ? [] : [`body: asked.body, type: ${JSON.stringify(body[0])}`]),
   ];
   return `  /** ${commentText(summary)} */
@@ -34,13 +35,19 @@ function methodText(method: string, path: string, operation: Operation): string 
   }`;
 }
 
-function queryField(parameters: readonly Parameter[]): readonly string[] {
+const parts = ['query', 'headers'] as const;
+
+const of = (part: (typeof parts)[number], parameters: readonly Parameter[]): readonly Parameter[] =>
+  parameters.filter(({ in: place }) => place === (part === 'query' ? 'query' : 'header'));
+
+function fieldOf(part: (typeof parts)[number], all: readonly Parameter[]): readonly string[] {
+  const parameters = of(part, all);
   if (parameters.length === 0) {
     return [];
   }
   const required = parameters.filter((parameter) => parameter.required).map(({ name }) => name);
   const properties = Object.fromEntries(parameters.map(({ name, schema, description }) => [name, { ...schema, ...(description && { description }) }]));
-  return [`query${required.length > 0 ? '' : '?'}: ${typeText({ type: 'object', properties, required }, '  ')}`];
+  return [`${part}${required.length > 0 ? '' : '?'}: ${typeText({ type: 'object', properties, required }, '  ')}`];
 }
 
 /** The type of a JSON answer, `void` of one without a body; undefined where it is other bytes. */
@@ -77,6 +84,7 @@ export class SvcFailure extends Error {
 
 interface Sent {
   readonly query?: object | undefined;
+  readonly headers?: object | undefined;
   readonly body?: unknown;
   readonly type?: string;
   readonly signal?: AbortSignal | undefined;
@@ -91,7 +99,7 @@ export class Svc {
   ) {}
 
   /** The answer as it came; throws a SvcFailure for a refusal. */
-  async response(method: string, path: string, { query = {}, body, type, signal }: Sent = {}): Promise<Response> {
+  async response(method: string, path: string, { query = {}, headers: asked = {}, body, type, signal }: Sent = {}): Promise<Response> {
     const search = new URLSearchParams();
     for (const [name, value] of Object.entries(query)) {
       for (const one of Array.isArray(value) ? value : value === undefined ? [] : [value]) {
@@ -99,6 +107,7 @@ export class Svc {
       }
     }
     const headers: Record<string, string> = {
+      ...asked,
       ...(this.token === undefined ? {} : { authorization: \`Bearer \${this.token}\` }),
       ...(type === undefined || body === undefined ? {} : { 'content-type': type }),
     };

@@ -31,10 +31,10 @@ export const deviceRoutes = (devices: Devices): readonly RouteDeclaration[] => [
   route({
     method: 'PATCH',
     path: `${path}/{id}`,
+    ifMatch: true,
     access: 'device:update',
     devices: 'narrowed',
     summary: 'Name a device, or replace its tags',
-    description: 'If-Match takes the ETag of what was read.',
     params: DeviceId,
     body: DevicePatch,
     response: DeviceItem,
@@ -44,6 +44,7 @@ export const deviceRoutes = (devices: Devices): readonly RouteDeclaration[] => [
   route({
     method: 'DELETE',
     path: `${path}/{id}`,
+    ifMatch: true,
     access: 'device:delete',
     devices: 'narrowed',
     summary: 'Remove a device that no edge which is online watches; its host node goes with it',
@@ -54,10 +55,10 @@ export const deviceRoutes = (devices: Devices): readonly RouteDeclaration[] => [
   route({
     method: 'PATCH',
     path: `${path}/{id}/roles`,
+    ifMatch: true,
     access: 'device:update',
     devices: 'narrowed',
     summary: 'Replace the roles of a device, such as db, web or cache',
-    description: 'If-Match takes the ETag of what was read.',
     params: DeviceId,
     body: RolesPatch,
     response: DeviceItem,

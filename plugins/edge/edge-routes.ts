@@ -47,6 +47,7 @@ export const edgeRoutes = (edges: Edges): readonly RouteDeclaration[] => [
   route({
     method: 'DELETE',
     path: `${path}/{id}`,
+    ifMatch: true,
     access: 'edge:delete',
     devices: 'narrowed',
     summary: 'Delete an edge: its keys are dead and its tunnel is closed at once; its device stays',

@@ -42,6 +42,7 @@ export const orgRoutes = (orgs: Orgs): readonly RouteDeclaration[] => [
   route({
     method: 'PATCH',
     path: '/api/v1/orgs/{id}',
+    ifMatch: true,
     access: 'admin',
     summary: 'Change name, description or parent of an organization',
     params: OrgId,
@@ -53,6 +54,7 @@ export const orgRoutes = (orgs: Orgs): readonly RouteDeclaration[] => [
   route({
     method: 'DELETE',
     path: '/api/v1/orgs/{id}',
+    ifMatch: true,
     access: 'admin',
     summary: 'Delete an organization; its members stay users',
     params: OrgId,

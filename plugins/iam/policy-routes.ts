@@ -43,6 +43,7 @@ export const roleRoutes = (policy: Policy, roles: Roles): readonly RouteDeclarat
   route({
     method: 'PATCH',
     path: '/api/v1/roles/{name}',
+    ifMatch: true,
     access: 'role:manage',
     devices: 'none',
     summary: 'Change what a custom role grants; it counts from the next request on',
@@ -55,6 +56,7 @@ export const roleRoutes = (policy: Policy, roles: Roles): readonly RouteDeclarat
   route({
     method: 'DELETE',
     path: '/api/v1/roles/{name}',
+    ifMatch: true,
     access: 'role:manage',
     devices: 'none',
     summary: 'Delete a custom role that no user has',

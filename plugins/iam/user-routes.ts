@@ -5,6 +5,8 @@ import { shownUser } from './shown.ts';
 import { userIdOf } from './user-store.ts';
 import type { Users } from './users.ts';
 
+const changeOfOne = { ifMatch: true, params: UserId, errors: ['not_found', 'conflict'] } as const;
+
 export const userRoutes = (users: Users): readonly RouteDeclaration[] => [
   listRoute({
     path: '/api/v1/users',
@@ -45,10 +47,9 @@ export const userRoutes = (users: Users): readonly RouteDeclaration[] => [
     path: '/api/v1/users/{id}',
     access: 'admin',
     summary: 'Change e-mail, name or status; a disabled user is out at once',
-    params: UserId,
+    ...changeOfOne,
     body: UserPatch,
     response: User,
-    errors: ['not_found', 'conflict'],
     handle: async (call) => shownUser(await users.update(call, call.params.id, call.body)),
   }),
   route({
@@ -58,7 +59,7 @@ export const userRoutes = (users: Users): readonly RouteDeclaration[] => [
     devices: 'none',
     summary: 'Change a password, which ends all sessions of the user',
     description: 'Your own takes current_password, for every role.',
-    params: UserId,
+    ...changeOfOne,
     body: PasswordPatch,
     response: User,
     errors: ['not_found', 'conflict', 'rate_limited'],
@@ -69,10 +70,9 @@ export const userRoutes = (users: Users): readonly RouteDeclaration[] => [
     path: '/api/v1/users/{id}/role',
     access: 'admin',
     summary: 'Change the role; it counts from the next request on',
-    params: UserId,
+    ...changeOfOne,
     body: RolePatchOfUser,
     response: User,
-    errors: ['not_found', 'conflict'],
     handle: async (call) => shownUser(await users.setRole(call, call.params.id, call.body.role)),
   }),
   route({
@@ -80,8 +80,7 @@ export const userRoutes = (users: Users): readonly RouteDeclaration[] => [
     path: '/api/v1/users/{id}',
     access: 'admin',
     summary: 'Delete a user; what they did keeps their name, their e-mail is free again',
-    params: UserId,
-    errors: ['not_found', 'conflict'],
+    ...changeOfOne,
     handle: (call) => users.remove(call, call.params.id),
   }),
 ];

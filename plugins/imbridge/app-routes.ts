@@ -42,9 +42,10 @@ export const appRoutes = (apps: Apps): readonly RouteDeclaration[] => [
   route({
     method: 'PUT',
     path: `${path}/{id}`,
+    ifMatch: true,
     access: 'im:update',
     summary: 'Replace a connected app',
-    description: 'If-Match takes the ETag of what was read. Secrets must be entered again when the endpoint changes.',
+    description: 'Secrets must be entered again when the endpoint changes.',
     params: ById,
     body: AppDraft,
     response: AppShown,
@@ -55,6 +56,7 @@ export const appRoutes = (apps: Apps): readonly RouteDeclaration[] => [
   route({
     method: 'DELETE',
     path: `${path}/{id}`,
+    ifMatch: true,
     access: 'im:delete',
     summary: 'Take an app away, with its links and threads',
     params: ById,

@@ -30,6 +30,7 @@ export const panelRoutes = (panels: Panels): readonly RouteDeclaration[] => [
   route({
     method: 'PATCH',
     path: '/api/v1/monitor/panels/{id}',
+    ifMatch: true,
     access: 'monitor:write',
     summary: 'Change a panel, or move it to another dashboard',
     params: PanelId,
@@ -42,6 +43,7 @@ export const panelRoutes = (panels: Panels): readonly RouteDeclaration[] => [
   route({
     method: 'DELETE',
     path: '/api/v1/monitor/panels/{id}',
+    ifMatch: true,
     access: 'monitor:write',
     summary: 'Delete a panel; a dashboard that users made goes with its last one',
     params: PanelId,

@@ -40,9 +40,10 @@ export const channelRoutes = (channels: Channels, tests: ChannelTests): readonly
   route({
     method: 'PUT',
     path: `${path}/{id}`,
+    ifMatch: true,
     access: 'channel:update',
     summary: 'Replace a notification channel',
-    description: 'If-Match takes the ETag of what was read. A secret must be entered again when the endpoint changes.',
+    description: 'A secret must be entered again when the endpoint changes.',
     params: ChannelId,
     body: ChannelDraft,
     response: ChannelShown,
@@ -52,6 +53,7 @@ export const channelRoutes = (channels: Channels, tests: ChannelTests): readonly
   route({
     method: 'DELETE',
     path: `${path}/{id}`,
+    ifMatch: true,
     access: 'channel:delete',
     summary: 'Delete a notification channel that no rule names',
     params: ChannelId,

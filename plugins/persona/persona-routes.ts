@@ -119,6 +119,7 @@ function customRoutes(directory: Directory, own: OwnPersonas, detail: (name: str
     route({
       method: 'PATCH',
       path: '/api/v1/agents/custom/{name}',
+      ifMatch: true,
       access: 'agent:update',
       devices: 'none',
       summary: 'Change a persona that a user made; fields that are not given stay',

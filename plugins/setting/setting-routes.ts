@@ -23,6 +23,7 @@ export const settingRoutes = (settings: SystemSettings): readonly RouteDeclarati
   route({
     method: 'PUT',
     path,
+    ifMatch: true,
     access: 'admin',
     summary: 'Set a setting; running plugins are told at once',
     description: 'If-Match takes the updated_at of the value that is to be replaced, in quotes.',
@@ -36,6 +37,7 @@ export const settingRoutes = (settings: SystemSettings): readonly RouteDeclarati
   route({
     method: 'DELETE',
     path,
+    ifMatch: true,
     access: 'admin',
     summary: 'Remove a stored setting: back to the file or the default',
     params: SettingAddress,

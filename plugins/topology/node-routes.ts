@@ -42,10 +42,10 @@ export const nodeRoutes = (nodes: Nodes): readonly RouteDeclaration[] => [
   route({
     method: 'PATCH',
     path: `${path}/{id}`,
+    ifMatch: true,
     access: 'topology:update',
     devices: 'narrowed',
     summary: 'Change a node; props and tags are replaced as a whole',
-    description: 'If-Match takes the ETag of what was read.',
     params: ById,
     body: NodePatch,
     response: NodeItem,
@@ -55,6 +55,7 @@ export const nodeRoutes = (nodes: Nodes): readonly RouteDeclaration[] => [
   route({
     method: 'DELETE',
     path: `${path}/{id}`,
+    ifMatch: true,
     access: 'topology:delete',
     devices: 'narrowed',
     summary: 'Delete a node that has no relations, or with cascade=true the relations as well',

@@ -96,6 +96,7 @@ const routes = [
   route({
     method: 'PUT',
     path: '/api/v1/versioned',
+    ifMatch: true,
     access: 'any',
     summary: 'Replace',
     response: Type.Object({ updated_at: Type.String() }),
@@ -107,6 +108,7 @@ const routes = [
   route({
     method: 'PUT',
     path: '/api/v1/apart',
+    ifMatch: true,
     access: 'any',
     summary: 'Takes its call apart',
     response: Type.Object({ ok: Type.Boolean() }),

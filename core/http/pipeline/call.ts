@@ -82,6 +82,9 @@ export class HandlerCall implements Call {
   }
 
   requireMatch(resource: { readonly updated_at: string }): void {
+    if (this.#exchange.served!.route.declaration.ifMatch !== true) {
+      throw new TypeError('the route does not declare ifMatch, so its document would not tell of it');
+    }
     requireMatch(this.#exchange.req.headers['if-match'], resource);
   }
 

@@ -33,14 +33,13 @@ function owned<T>(table: ReadonlyMap<string, Entry<T>>): readonly Contribution<T
   return list;
 }
 
+const asDeclared = ['description', 'consumes', 'produces', 'wording', 'devices', 'ifMatch'] as const;
+
 function describeRoute(entry: Entry<RouteDeclaration>): DescribedRoute {
-  const { method, path, access, summary, description, kind, consumes, produces, params, query, body, response, items, errors = [], wording } = entry.value;
+  const { method, path, access, summary, kind, params, query, body, response, items, errors = [] } = entry.value;
   return {
     ...{ method, path, access, summary, kind, pluginId: entry.owner.pluginId },
-    ...(description !== undefined && { description }),
-    ...{ ...(consumes && { consumes }), ...(entry.value.devices && { devices: entry.value.devices }) },
-    ...(produces !== undefined && { produces }),
-    ...(wording && { wording }),
+    ...Object.fromEntries(asDeclared.flatMap((key) => (entry.value[key] === undefined ? [] : [[key, entry.value[key]]]))),
     ...{ status: compileRoute(entry).status, errors },
     ...{ params: params && modern(params as Schema), query: query && modern(query as Schema), body: body && closed(body as Schema) },
     ...{ response: response && modern(response as Schema), items: items && modern(items as Schema) },

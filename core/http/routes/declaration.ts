@@ -11,7 +11,7 @@ const withBody = ['maxBodyBytes', 'timeoutMs'] as const;
 
 /** What a declaration of each kind may say. */
 const keysOf: Readonly<Record<RouteDeclaration['kind'], readonly (keyof RouteDeclaration)[]>> = {
-  json: [...ofEach, ...withBody, 'body', 'response', 'status', 'unwritten'],
+  json: [...ofEach, ...withBody, 'body', 'response', 'status', 'unwritten', 'ifMatch'],
   list: [...ofEach, 'timeoutMs', 'items'],
   events: [...ofEach, ...withBody, 'body', 'headers'],
   bytes: [...ofEach, ...withBody, 'consumes', 'streamed', 'admit', 'produces', 'response', 'status'],

@@ -48,6 +48,7 @@ export const docRoutes = (library: Library, tables: Tables<KnowledgeTables>): re
   route({
     method: 'PATCH',
     path: `${docs}/{id}`,
+    ifMatch: true,
     access: 'knowledge:update',
     devices: 'narrowed',
     summary: 'Change what a document says, its title or its tags; what is not given stays',
@@ -61,6 +62,7 @@ export const docRoutes = (library: Library, tables: Tables<KnowledgeTables>): re
   route({
     method: 'PATCH',
     path: `${docs}/{id}/move`,
+    ifMatch: true,
     access: 'knowledge:update',
     devices: 'narrowed',
     summary: 'Move a document to another path',
@@ -88,6 +90,7 @@ export const docRoutes = (library: Library, tables: Tables<KnowledgeTables>): re
   route({
     method: 'DELETE',
     path: `${docs}/{id}`,
+    ifMatch: true,
     access: 'knowledge:delete',
     devices: 'narrowed',
     summary: 'Delete a document with all its versions',
