@@ -97,10 +97,12 @@ export interface FleetEdge {
   readonly last_seen_at: number | null;
 }
 
-/** What devices need of the plugin that keeps the edges. Both are answered from memory. */
+/** What devices need of the plugin that keeps the edges. All are answered from memory. */
 export interface Fleet {
   /** Ids of the edges whose tunnel is up at this moment. */
   online(): ReadonlySet<number>;
+  /** Ids of those whose status is online: also of one whose tunnel was cut a moment ago, and of one that is awaited after a restart of svc. */
+  present(): ReadonlySet<number>;
   get(edgeId: number): FleetEdge | undefined;
 }
 

@@ -45,7 +45,7 @@ export class Devices {
   async list(asker: Principal, filter: DeviceFilter, page: PageRequest): Promise<Page<ShownDevice>> {
     const { read } = this.#tables;
     const scope = await this.#scopeOf(asker);
-    const { items, ...rest } = await deviceStore(read).list({ ...filter, scope }, this.#fleet.online(), page);
+    const { items, ...rest } = await deviceStore(read).list({ ...filter, scope }, this.#fleet.present(), page);
     return { ...rest, items: await this.#shown(items, read) };
   }
 
@@ -167,13 +167,13 @@ export class Devices {
 
   async #shown(rows: readonly DeviceRow[], db: DeviceDb): Promise<ShownDevice[]> {
     const ids = rows.map(({ id }) => id);
-    const up = this.#fleet.online();
+    const present = this.#fleet.present();
     const [edges, details] = [await edgeStore(db).watchingAny(ids), await this.#detailsOf(ids)];
     return rows.map((row) => {
       const own = edges.filter(({ device_id }) => device_id === row.id).map(({ edge_id }) => edge_id);
       const seen = own.map((edge) => this.#fleet.get(edge)?.last_seen_at ?? 0);
       const lastSeenAt = Math.max(row.last_seen_at, ...seen);
-      return shownDevice(row, { online: own.some((edge) => up.has(edge)), lastSeenAt, details: details.get(row.id) ?? {} });
+      return shownDevice(row, { online: own.some((edge) => present.has(edge)), lastSeenAt, details: details.get(row.id) ?? {} });
     });
   }
 

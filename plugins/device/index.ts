@@ -22,6 +22,7 @@ export default definePlugin({
     const edges = ctx.services.maybe(Fleet);
     const fleet: Fleet = {
       online: () => (edges.available ? edges.get().online() : none),
+      present: () => (edges.available ? edges.get().present() : none),
       get: (id) => (edges.available ? edges.get().get(id) : undefined),
     };
 

@@ -21,6 +21,10 @@ export class Fleet implements EdgeFleet {
     return this.#presence.up;
   }
 
+  present(): ReadonlySet<number> {
+    return new Set([...this.#edgeTable.all()].filter(({ online }) => online).map(({ id }) => id));
+  }
+
   get(edgeId: number): EdgeEntry | undefined {
     const record = this.#edgeTable.byId(edgeId);
     return record && this.#entryOf(record);

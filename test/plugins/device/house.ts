@@ -9,7 +9,7 @@ import { type Bound, DeviceDirectory, type FleetEdge, type Introduction } from '
 export function fleetOf() {
   const up = new Set<number>();
   const known = new Map<number, FleetEdge>();
-  return { up, known, online: () => up, get: (id: number) => known.get(id) };
+  return { up, known, online: () => up, present: () => up, get: (id: number) => known.get(id) };
 }
 
 /** The n-th machine. */

@@ -112,11 +112,14 @@ test('a device that goes away is one incident, which ends when it is back; a res
     await second.simulate(machine.keys, { machine: machine.uuid });
   }
   await second.pass(20_000);
-  assert.equal((await second.ask('GET', '/devices?online=true')).body.total, count - 1);
+  const online = () =>
+    Promise.all(['/edges?status=online', '/devices?online=true'].map(async (path) => ((await second.ask('GET', path)).body as { total: number }).total));
+  assert.deepEqual(await online(), [count, count], 'the one that is awaited is not gone yet');
   await until('the one that did not come back is told to be down', async () => {
     await second.pass(stepMs);
     return (await second.series(0)) === 1;
   });
+  assert.deepEqual(await online(), [count - 1, count - 1]);
   assert.deepEqual(
     (await second.incidents()).map(({ status }) => status),
     ['resolved'],

@@ -29,7 +29,12 @@ test('what an investigation needs to see and do is there, and answers from the r
     plugins: rooms,
     services: {
       [Authenticator.id]: { authenticate: () => undefined },
-      [Fleet.id]: { online: () => new Set([1]), get: () => ({ name: 'e', status: 'online', agent_version: null, last_seen_at: null }), list: () => [] },
+      [Fleet.id]: {
+        online: () => new Set([1]),
+        present: () => new Set([1]),
+        get: () => ({ name: 'e', status: 'online', agent_version: null, last_seen_at: null }),
+        list: () => [],
+      },
       'iam.directory': { live: (id: number) => people.find((one) => one.id === id) },
       'notify.dispatcher': { unknown: async (ids: number[]) => ids.filter((id) => id !== 1), accept: async (notice: unknown) => void told.push(notice) },
     },

@@ -21,6 +21,7 @@ export function directFleet(port: () => number) {
     asked,
     allowed,
     online: () => up,
+    present: () => up,
     get: (id: number) => (up.has(id) ? { id, name: `edge ${id}`, status: 'online', agent_version: '1.0.0', device_id: null, last_seen_at: null } : undefined),
     list: () => [],
     capabilities: (id: number) => (up.has(id) ? { methods: [], streams: ['tcp'], webshell: allowed.webshell } : undefined),

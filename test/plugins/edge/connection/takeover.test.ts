@@ -3,6 +3,7 @@ import { test } from 'node:test';
 
 import { type MachineKey, machineKeyOf, makeMachineKey } from 'svc/tunnel';
 
+import { DeviceDirectory } from '../../../../plugins/device/contract.ts';
 import { edgeHouse, type Keys, machine, until } from '../house.ts';
 
 const newKey = (): MachineKey => machineKeyOf(makeMachineKey());
@@ -45,7 +46,7 @@ const keyOf = ({ key }: Attack, { victimKey, thiefKey }: Loot): MachineKey | und
   ({ none: undefined, own: thiefKey, fresh: newKey(), forged: forged(victimKey, thiefKey) })[key];
 
 test(`of ${attacks.length} ways to take over the device of a machine that is away none moves it, and the owner comes back to it`, async (t) => {
-  const { ask, create, edge, simulate } = await edgeHouse(t, { plugins: ['edge', 'device', 'topology'] });
+  const { house, ask, create, edge, simulate } = await edgeHouse(t, { plugins: ['edge', 'device', 'topology'] });
   const arrive = async (keys: Keys & { readonly id: number }, from: string, key: MachineKey | undefined, hostname: string) => {
     const { session } = await simulate(keys, { machine: from, key });
     const told = await session.call<{ device_id?: number | null; reason?: string | null }>(
@@ -88,8 +89,9 @@ test(`of ${attacks.length} ways to take over the device of a machine that is awa
       }
     }
     const now = (await ask('GET', `/devices/${device}`)).body;
-    if (now.hostname !== 'owner' || now.online) {
-      moved.push(`${attack.name}: device ${device} is ${now.hostname}, online ${now.online}`);
+    const edgeOnIt = await house.service(DeviceDirectory).onlineEdge(device);
+    if (now.hostname !== 'owner' || edgeOnIt !== undefined) {
+      moved.push(`${attack.name}: device ${device} is ${now.hostname}, watched by edge ${edgeOnIt}`);
     }
     await session?.close();
     const back = await arrive(loot.victim, uuid('victim'), loot.victimKey, 'owner');
@@ -103,7 +105,7 @@ test(`of ${attacks.length} ways to take over the device of a machine that is awa
 });
 
 test('an agent from before there were keys goes on, and belongs to its machine from its first key on', async (t) => {
-  const { ask, create, edge, simulate } = await edgeHouse(t, { plugins: ['edge', 'device', 'topology', 'audit'] });
+  const { house, ask, create, edge, simulate } = await edgeHouse(t, { plugins: ['edge', 'device', 'topology', 'audit'] });
   const keys = await create('old');
   const come = async (options: object, who: Keys = keys) => {
     const { session } = await simulate(who, { machine: machine(1), ...options });
@@ -135,7 +137,7 @@ test('an agent from before there were keys goes on, and belongs to its machine f
 });
 
 test('an enrolment that names a device gives it to the machine that enrols, and to nobody else', async (t) => {
-  const { ask, create, edge, simulate } = await edgeHouse(t, { plugins: ['edge', 'device', 'topology'] });
+  const { house, ask, create, edge, simulate } = await edgeHouse(t, { plugins: ['edge', 'device', 'topology'] });
   const old = await create('old');
   const { session } = await simulate(old, { machine: machine(1), key: newKey() });
   await session.call('tell', { event: 'host_info', payload: { hostname: 'old' } }, { timeoutMs: 10_000 });
