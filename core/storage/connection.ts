@@ -17,7 +17,8 @@ export interface ConnectOptions {
 /** Earlier releases can lose a commit when a checkpoint meets a writer on another connection. */
 const oldestSqlite = '3.51.3';
 
-const settings = ['busy_timeout = 5000', 'foreign_keys = ON', 'trusted_schema = OFF', 'cell_size_check = ON', 'temp_store = MEMORY'];
+// Of a file the system keeps what is asked for often, too: a connection that holds 16 MB of it, as it would, holds most of that twice.
+const settings = ['busy_timeout = 5000', 'foreign_keys = ON', 'trusted_schema = OFF', 'cell_size_check = ON', 'temp_store = MEMORY', 'cache_size = -4000'];
 
 /**
  * What an acknowledged write rests on: the log is synced at each commit, and is never left to grow.
