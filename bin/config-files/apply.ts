@@ -4,7 +4,8 @@ import type { Environment } from '../../core/boot/index.ts';
 import type { ApiClient } from '../cli/api-client.ts';
 import { asFailure, Failure } from '../cli/failure.ts';
 import { type ConfigFile, readFiles, refusal, strangersIn } from './files.ts';
-import { filled, type Kind, listed, secretPrefix, secretsOf, type Thing } from './kinds.ts';
+import { filled, type Kind, listed, requestOf, secretPrefix, secretsOf, type Thing } from './kinds.ts';
+import { Trial } from './trial.ts';
 
 export interface Change {
   readonly kind: string;
@@ -48,12 +49,13 @@ export async function apply({ folder, kinds, client, environment, dryRun }: Appl
     return { there, wanted, differs: differences(one.kind, there, wanted) };
   };
   // Twice: first all of them, so that a file that cannot be applied stops the others as well.
+  const trial = new Trial(client);
   const planned: Change[] = [];
   for (const one of files) {
     try {
       const found = await plan(one, true);
       if (isDifferent(found)) {
-        await assertTaken(client, one, found.wanted);
+        await trial.assertTaken(one, found.there, found.wanted);
         planned.push(changeOf(one, found));
       }
     } catch (error) {
@@ -122,26 +124,6 @@ function ofFile({ file }: ConfigFile, error: unknown, state: string): Failure {
   return new Failure(exitCode, code, `${message.startsWith(file) ? message : `${file}: ${message}`}; ${state}`, { details, cause: error });
 }
 
-/** Asks svc whether it would take a file, where its kind can be tried; what keeps svc from saying so is no fault of the file. */
-async function assertTaken(client: ApiClient, { kind }: ConfigFile, wanted: Thing): Promise<void> {
-  const { trial } = kind;
-  if (trial === undefined) {
-    return;
-  }
-  const body = Object.fromEntries(Object.entries({ ...wanted, ...trial.with }).filter(([field]) => !(trial.without ?? []).includes(field)));
-  try {
-    await client.post(trial.path, body);
-  } catch (error) {
-    const { code, details } = asFailure(error);
-    const ofTrial = Object.keys(trial.with ?? {}).map((field) => `/${field}`);
-    // A complaint about no field is one about the data of this hour.
-    const isOfFile = Array.isArray(details) && (details as { path?: string }[]).some(({ path }) => path !== undefined && !ofTrial.includes(path));
-    if (code === 'invalid_argument' && isOfFile) {
-      throw error;
-    }
-  }
-}
-
 interface Others {
   readonly kinds: ReadonlyMap<string, Kind>;
   readonly listOf: (kind: string) => Promise<readonly Thing[]>;
@@ -199,15 +181,6 @@ function differences(kind: Kind, there: Thing | undefined, wanted: Thing): Chang
 }
 
 async function send(client: ApiClient, kind: Kind, there: Thing | undefined, wanted: Thing): Promise<void> {
-  // What names it in the path of a patch is not changed by it.
-  const fields = (kind.sent ?? kind.fields).filter((field) => !there || kind.change === 'put' || !kind.item.includes(`{${field}}`));
-  const body = Object.fromEntries(Object.entries(wanted).filter(([field]) => fields.includes(field)));
-  const item = filled(kind.item, { ...wanted, ...there }, encodeURIComponent);
-  if (!there && kind.puts_new !== true) {
-    await client.post(kind.list, body);
-  } else if (kind.change === 'put') {
-    await client.put(item, body);
-  } else {
-    await client.patch(item, body);
-  }
+  const { method, address, body } = requestOf(kind, there, wanted);
+  await client[method](address, body);
 }

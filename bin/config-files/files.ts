@@ -1,5 +1,5 @@
-import { closeSync, constants, fstatSync, lstatSync, openSync, readdirSync, readFileSync, statSync } from 'node:fs';
-import { join } from 'node:path';
+import { closeSync, constants, type Dirent, fstatSync, lstatSync, openSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { basename, join } from 'node:path';
 import { parse } from 'yaml';
 
 import { messageOf } from '../../core/sdk/index.ts';
@@ -42,9 +42,7 @@ function namesIn(folder: string): readonly string[] {
   if (!stat.isDirectory()) {
     throw stat.isSymbolicLink() ? refusal(folder, linkAdvice) : refusal(folder, 'is no folder: the files of a kind go into a folder that is named like it');
   }
-  return readdirSync(folder)
-    .filter((name) => /^[^.].*\.ya?ml$/.test(name))
-    .sort();
+  return readdirSync(folder).filter(isYaml).sort();
 }
 
 const linkAdvice = 'is a link, which may lead to what is not meant for svc: put the file itself there';
@@ -105,12 +103,29 @@ function assertApart(files: readonly ConfigFile[]): void {
   }
 }
 
-/** A word for each folder in which nobody looks, such as one whose name is mistyped. */
+/** A word for all at which nobody looks, such as a folder whose name is mistyped, or a file beside the folders. */
 export function strangersIn(folder: string, kinds: ReadonlyMap<string, Kind>): readonly string[] {
-  return readdirSync(folder, { withFileTypes: true })
-    .filter((entry) => entry.isDirectory() && !entry.name.startsWith('.') && !kinds.has(entry.name))
-    .map(({ name }) => `${join(folder, name)} is passed over: it is named like no kind; there are ${[...kinds.keys()].toSorted().join(', ')}`)
-    .toSorted();
+  const there = entriesOf(folder);
+  const among = `there are ${[...kinds.keys()].toSorted().join(', ')}`;
+  return [
+    ...there
+      .filter((entry) => entry.isDirectory() && !kinds.has(entry.name))
+      .map(({ name }) => passedOver(join(folder, name), `it is named like no kind; ${among}`)),
+    ...there
+      .filter((entry) => !entry.isDirectory() && isYaml(entry.name))
+      .map(({ name }) => passedOver(join(folder, name), `a file goes into the folder of its kind; ${among}`)),
+    ...there
+      .filter((entry) => entry.isDirectory() && kinds.has(entry.name))
+      .flatMap(({ name: kind }) => entriesOf(join(folder, kind)).map(({ name }) => join(kind, name)))
+      .filter((name) => !isYaml(name) && !/^readme\b/i.test(basename(name)))
+      .map((name) => passedOver(join(folder, name), 'a file of a kind ends with .yaml or .yml')),
+  ].toSorted();
 }
+
+const entriesOf = (folder: string): readonly Dirent[] => readdirSync(folder, { withFileTypes: true }).filter(({ name }) => !name.startsWith('.'));
+
+const isYaml = (name: string): boolean => /^[^.].*\.ya?ml$/.test(name);
+
+const passedOver = (path: string, why: string): string => `${path} is passed over: ${why}`;
 
 export const refusal = (file: string, why: string): Failure => new Failure(2, 'invalid_argument', `${file} ${why}`);

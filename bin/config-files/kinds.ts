@@ -63,6 +63,23 @@ export async function kindsOf(environment: Environment): Promise<ReadonlyMap<str
 export const filled = (template: string, thing: Thing, encode: (text: string) => string = String): string =>
   template.replaceAll(/\{(\w+)\}/g, (_, field: string) => encode(String(thing[field])));
 
+/** How svc is asked for a thing: the route, and with its parameters filled in the address. */
+export interface Request {
+  readonly method: 'post' | 'put' | 'patch';
+  readonly route: string;
+  readonly address: string;
+  readonly body: Thing;
+}
+
+export function requestOf(kind: Kind, there: Thing | undefined, wanted: Thing): Request {
+  // What names it in the path of a patch is not changed by it.
+  const fields = (kind.sent ?? kind.fields).filter((field) => !there || kind.change === 'put' || !kind.item.includes(`{${field}}`));
+  const body = Object.fromEntries(Object.entries(wanted).filter(([field]) => fields.includes(field)));
+  return !there && kind.puts_new !== true
+    ? { method: 'post', route: kind.list, address: kind.list, body }
+    : { method: kind.change, route: kind.item, address: filled(kind.item, { ...wanted, ...there }, encodeURIComponent), body };
+}
+
 /** All there are of a kind, but for those that are over. */
 export const listed = async (client: Pick<ApiClient, 'list'>, { list, over = {} }: Kind): Promise<readonly Thing[]> =>
   (await client.list<Thing>(list)).filter((thing) => !Object.entries(over).some(([field, value]) => thing[field] === value));

@@ -94,6 +94,8 @@ test('what is configured goes to files and comes back, also into another svc', {
     for (const [text, said] of [
       ['name: zz\nrights: []\n', /zz\.yaml has the field "rights"; there are name, description, grants/],
       ['name: [', /zz\.yaml cannot be read/],
+      ['name: zz\ngrants: all of them\n', /zz\.yaml is not as svc takes it: grants must be an array; nothing was applied/],
+      ['name: zz\n', /zz\.yaml is not as svc takes it: grants is required/],
     ] as const) {
       writeFileSync(wrong, text);
       writeFileSync(ruleFile, rule);

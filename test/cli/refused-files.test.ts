@@ -47,14 +47,16 @@ test('what an apply refuses it names, and says what was done before', { timeout:
     assert.match((await svc(['apply', join(folder, 'nowhere'), '--data', here.dataDir])).stderr, /nowhere is no folder: name the one/);
   });
 
-  await t.test('a folder that is no kind is told', async () => {
+  await t.test('what is passed over is told', async () => {
     ['rule', '.git'].forEach((name) => mkdirSync(at(name)));
-    copyFileSync(rule, at('rule/x.yaml'));
+    ['rule/x.yaml', 'loose.yml', 'rules/x.json', 'README.md', 'rules/readme.txt'].forEach((name) => copyFileSync(rule, at(name)));
     const { code, stdout } = await apply('--dry-run');
     assert.equal(code, 0);
     assert.match(stdout, /^warning: .*\/rule is passed over: it is named like no kind; there are channels, .*, rules, /m);
-    assert.doesNotMatch(stdout, /\.git/);
-    rmSync(at('rule'), { recursive: true });
+    assert.match(stdout, /^warning: .*\/loose\.yml is passed over: a file goes into the folder of its kind; there are channels, /m);
+    assert.match(stdout, /^warning: .*\/rules\/x\.json is passed over: a file of a kind ends with \.yaml or \.yml$/m);
+    assert.doesNotMatch(stdout, /\.git|readme/i);
+    ['rule', 'loose.yml', 'rules/x.json', 'README.md', 'rules/readme.txt'].forEach((name) => rmSync(at(name), { recursive: true }));
   });
 
   const roles = async (): Promise<readonly string[]> =>
