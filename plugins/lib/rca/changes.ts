@@ -36,3 +36,16 @@ export function relatedChanges(changes: readonly Change[], node: string, onset: 
     .filter(({ score }) => score > 0.01)
     .sort((a, b) => b.score - a.score || a.before_ms - b.before_ms);
 }
+
+/** Those that differ in numbers alone, such as one for each of many hosts, are told as one: the likeliest of them. */
+export function folded(changes: readonly RelatedChange[]): RelatedChange[] {
+  const alike = new Map<string, RelatedChange[]>();
+  for (const change of changes) {
+    const key = [change.kind, change.node, change.title.replaceAll(/\d+/g, '#')].join(' ');
+    alike.set(key, alike.get(key) ?? []);
+    alike.get(key)!.push(change);
+  }
+  return [...alike.values()].map(([first, ...others]) =>
+    others.length === 0 ? first! : { ...first!, title: `${first!.title}, and ${others.length} more like it` },
+  );
+}

@@ -1,6 +1,6 @@
 import type { Scene } from './blame.ts';
 import type { Calibration } from './calibration.ts';
-import { relatedChanges } from './changes.ts';
+import { folded, relatedChanges } from './changes.ts';
 import { calmConfidence, confidenceOf } from './confidence.ts';
 import type { Confidence, Findings, Hypothesis, RootCause } from './findings.ts';
 import { Graph, scopeOf } from './graph.ts';
@@ -14,7 +14,7 @@ import { type Judgement, judge } from './verdict.ts';
 import { symptomSeries, windowsOf } from './windows.ts';
 
 /** Reports say which engine made them; whoever changes what it answers raises this. */
-export const engineVersion = '1.4.0';
+export const engineVersion = '1.5.0';
 
 export interface EngineOptions {
   /** How many hypotheses are told at most. */
@@ -42,7 +42,7 @@ export function investigate(snapshot: Snapshot, { hypotheses: most = 10, nodes: 
   );
   const [best] = hypotheses;
   const blames = judgement.because === 'found' || judgement.because === 'unseen' || judgement.because === 'silent';
-  const changes = best && blames ? relatedChanges(snapshot.changes, best.node, windows.onset, scene.graph) : [];
+  const changes = best && blames ? folded(relatedChanges(snapshot.changes, best.node, windows.onset, scene.graph)) : [];
   const confidence =
     judgement.because === 'calm' || judgement.because === 'load' || judgement.because === 'nothing' ? calmConfidence(scene, 1, calibration) : found;
   return {

@@ -4,8 +4,10 @@ import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import { calibrate, enoughLabels, fetchWindow, investigate, pearson, type Series, type Snapshot, usualOf, windowsOf } from 'svc/rca';
 
+import { folded } from '../../../../plugins/lib/rca/changes.ts';
 import { calibrated } from '../../../../plugins/lib/rca/calibration.ts';
 import { deviationOf, floorOf } from '../../../../plugins/lib/rca/deviation.ts';
+import type { RelatedChange } from '../../../../plugins/lib/rca/findings.ts';
 import { resampled } from '../../../../plugins/lib/rca/grid.ts';
 import { rankedTemplates } from '../../../../plugins/lib/rca/logs.ts';
 
@@ -15,6 +17,28 @@ const minute = 60_000;
 const series = (numbers: readonly (number | null)[], more: Partial<Series> = {}): Series => ({
   ...{ id: 'S', evidence: 'E1', node: 'n', metric: 'm', kind: 'latency', unit: 'seconds', from: 0, step_ms: minute, values: numbers },
   ...more,
+});
+
+test('changes that differ in numbers alone are told as one, the likeliest of them; what differs in place, kind or words is not', () => {
+  const change = (id: string, title: string, more: Partial<RelatedChange> = {}): RelatedChange => ({
+    ...{ id, at: 0, kind: 'other', title, evidence: id, score: 0.5, before_ms: 1, ...more },
+  });
+  const many = [change('1', 'relation 14 created'), change('2', 'relation 2 created'), change('3', 'relation 3 deleted')];
+  const told = folded([
+    ...many,
+    change('4', 'relation 7 created'),
+    change('5', 'relation 8 created', { node: 'n' }),
+    change('6', 'relation 9 created', { kind: 'rule' }),
+  ]);
+  assert.deepEqual(
+    told.map(({ id, title }) => [id, title]),
+    [
+      ['1', 'relation 14 created, and 2 more like it'],
+      ['3', 'relation 3 deleted'],
+      ['5', 'relation 8 created'],
+      ['6', 'relation 9 created'],
+    ],
+  );
 });
 
 describe('what is usual', () => {
