@@ -18,7 +18,7 @@ export const command: Command = {
     pin: { value: 'sha256/…', about: "the manager's public key; with it no certificate authority is asked" },
     ca: { value: 'file', about: "PEM of the authority that signed the manager's certificate" },
     proxy: { value: 'url', about: 'reach the manager through this proxy, now and later; default: HTTPS_PROXY, unless NO_PROXY has its host' },
-    name: { value: 'name', about: 'what the manager shows; default: the name of this machine' },
+    name: { value: 'name', about: 'of the agent; the host has its own, which "svc device rename" changes. Default: the name of this machine' },
     'no-service': { about: 'only enrol: whatever starts programs here starts the agent' },
   },
   about: 'Enrols this machine and, where there is systemd, starts the agent as a service with a user of its own.',
