@@ -2,7 +2,11 @@ import { type Static, Type } from 'typebox';
 
 const Timestamp = Type.String({ format: 'date-time' });
 const Severity = Type.Enum(['info', 'warning', 'critical']);
-const Key = Type.String({ pattern: '^[a-z][a-z0-9_-]{0,39}$', description: 'for good: the rule of each of its incidents is called key/name of the alert' });
+const Key = Type.String({
+  pattern: '^[a-z][a-z0-9_-]{0,39}$',
+  examples: ['datacenter'],
+  description: 'for good: the rule of each of its incidents is called key/name of the alert',
+});
 
 export const ById = Type.Object({ id: Type.Integer({ minimum: 1 }) });
 /** Of any length: what is wrong with an address is not said. */
@@ -11,14 +15,16 @@ export const ByKey = Type.Object({ key: Type.String({ maxLength: 40 }) });
 
 const settings = {
   dimensions: Type.Optional(
-    Type.Array(Type.String({ pattern: '^[a-zA-Z_][a-zA-Z0-9_.]{0,199}$' }), {
+    Type.Array(Type.String({ pattern: '^[a-zA-Z_][a-zA-Z0-9_.]{0,199}$', examples: ['instance'] }), {
       maxItems: 8,
       uniqueItems: true,
       description: 'labels that tell incidents of one alert apart; instance when it is not given',
     }),
   ),
   default_severity: Type.Optional(Type.Enum(['info', 'warning', 'critical'], { description: 'of alerts whose label severity says nothing known; warning' })),
-  unheard_after: Type.Optional(Type.String({ pattern: '^[1-9]\\d{0,4}[mhd]$', description: 'what is not told again for so long is over; 1d' })),
+  unheard_after: Type.Optional(
+    Type.String({ pattern: '^[1-9]\\d{0,4}[mhd]$', examples: ['15m'], description: 'what is not told again for so long is over; 1d' }),
+  ),
   signing_secret: Type.Optional(
     Type.String({ maxLength: 500, description: 'requests must be signed with it, as Grafana does; send the mask to keep it, leave it out to remove it' }),
   ),

@@ -12,13 +12,17 @@ const labelName = '^\\P{Cc}{1,100}$';
 const Texts = (name: string, longest: number, most: number, description: string) =>
   Type.Unsafe<Record<string, string>>({
     type: 'object',
-    propertyNames: { type: 'string', pattern: name },
+    propertyNames: { type: 'string', pattern: name, examples: ['summary'] },
     additionalProperties: { type: 'string', maxLength: longest },
     maxProperties: most,
     description,
   });
 
-const RuleKey = Type.String({ pattern: '^[a-z][a-z0-9_]{0,99}$', description: 'lower_snake; unique among the rules that are not deleted, and never changed' });
+const RuleKey = Type.String({
+  pattern: '^[a-z][a-z0-9_]{0,99}$',
+  examples: ['disk_full'],
+  description: 'lower_snake; unique among the rules that are not deleted, and never changed',
+});
 const Name = Type.String({ minLength: 1, maxLength: 200, pattern: '^\\P{Cc}+$' });
 const SourceType = oneOf(['svc_builtin', 'metricsdb_external'] as const);
 export const ScopeTypeSchema = oneOf(['host', 'global', 'monitoring_pipeline'] as const, {
@@ -45,6 +49,7 @@ const Conditions = Type.Array(Type.Unsafe<Record<string, unknown>>({ type: 'obje
 const Runbook = Type.String({
   maxLength: 2_000,
   pattern: '^$|^https?://[^\\s\\x00-\\x1f]+$|^playbook://[A-Za-z0-9][A-Za-z0-9._/-]*$',
+  examples: ['https://wiki.example.org/disk-full'],
   description: 'an address, or playbook:// and the path of a document in the playbook vault',
 });
 const Channels = Type.Array(Id, {
@@ -70,7 +75,7 @@ const optional = {
   notify_window_seconds: Type.Optional(Seconds(30 * 86_400, 'with notify_min_fires: a notification needs so many firings within this time')),
   notify_min_fires: Type.Optional(Seconds(1_000, 'see notify_window_seconds; both are 0, or none')),
   dimensions: Type.Optional(
-    Type.Array(Type.String({ pattern: labelName }), {
+    Type.Array(Type.String({ pattern: labelName, examples: ['instance'] }), {
       maxItems: 10,
       uniqueItems: true,
       description: 'labels that tell incidents of one scope apart, such as mountpoint',
@@ -79,6 +84,7 @@ const optional = {
   keep_firing_for: Type.Optional(
     Type.String({
       pattern: '^$|^0$|^(\\d+(ms|[smhdwy]))+$',
+      examples: ['5m'],
       maxLength: 40,
       description: 'how long an alert goes on firing after its condition has cleared, as in Prometheus; empty: until a second evaluation finds it clear',
     }),
@@ -203,7 +209,7 @@ export const RuleFileBody = Type.Object({
   scope_type: Type.Optional(ScopeTypeSchema),
   severity: Type.Optional(SeveritySchema),
   dimensions: Type.Optional(
-    Type.Array(Type.String({ pattern: labelName }), {
+    Type.Array(Type.String({ pattern: labelName, examples: ['instance'] }), {
       maxItems: 10,
       uniqueItems: true,
       description: 'of each rule; left out: the labels that its expression groups by',
@@ -213,7 +219,7 @@ export const RuleFileBody = Type.Object({
   overwrite: Type.Optional(Type.Boolean({ description: 'replace rules that were imported before under the same rule_key' })),
   dry_run: Type.Optional(Type.Boolean({ description: 'only report' })),
   strict: Type.Optional(Type.Boolean({ description: 'false: leaves out rules that cannot work, instead of refusing the file; default true' })),
-  key_prefix: Type.Optional(Type.String({ pattern: '^[a-z][a-z0-9_]{0,39}$', description: 'put before each rule_key' })),
+  key_prefix: Type.Optional(Type.String({ pattern: '^[a-z][a-z0-9_]{0,39}$', examples: ['imported'], description: 'put before each rule_key' })),
 });
 
 export const ImportShown = Type.Object({

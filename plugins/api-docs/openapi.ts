@@ -124,7 +124,7 @@ const headerParameters = ({ kind, method, access, ifMatch }: DescribedRoute): re
 const header = (name: string, description: string, schema: Schema = { type: 'string' }): Parameter => ({
   ...{ name, in: 'header', required: false, description, schema },
 });
-const idempotencyKey: Schema = { type: 'string', pattern: '^[!-~]{1,200}$' };
+const idempotencyKey: Schema = { type: 'string', pattern: '^[!-~]{1,200}$', examples: ['deploy-812'] };
 
 /** What must be there has an example, and so has what its author gave one for. */
 const withExample = (parameter: Parameter): Parameter =>

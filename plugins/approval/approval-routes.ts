@@ -33,7 +33,11 @@ const Item = Type.Object({
   class: Type.Enum(['safe', 'mutating', 'dangerous']),
   required_signatures: Type.Integer(),
   args: Type.Record(Type.String(), Type.Unknown(), { description: 'Secrets hidden; args_sha256 covers them.' }),
-  args_sha256: Type.String({ pattern: '^([0-9a-f]{64})?$', description: 'Of tool, arguments and target: what is signed.' }),
+  args_sha256: Type.String({
+    pattern: '^([0-9a-f]{64})?$',
+    examples: ['9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08'],
+    description: 'Of tool, arguments and target: what is signed.',
+  }),
   rendered: Type.String({ description: 'What will run and where, in the words in which it will run.' }),
   target: Type.Object({ kind: Type.Enum(['manager', 'device']), id: orNull(Type.Integer()), name: Type.String() }),
   owner: Type.Enum(['chat', 'skill', 'mcp']),

@@ -33,6 +33,7 @@ const filters = {
   action: Type.Optional(
     Type.String({
       pattern: '^[a-z0-9:._-]*\\*?$',
+      examples: ['alert:*'],
       minLength: 1,
       maxLength: 100,
       description: 'such as edge:create; a * at the end stands for any rest: edge:*',
@@ -41,6 +42,7 @@ const filters = {
   without: Type.Optional(
     Type.String({
       pattern: '^[a-z0-9:._-]+\\*?(?:,[a-z0-9:._-]+\\*?)*$',
+      examples: ['alert:*,device:update'],
       maxLength: 400,
       description: 'leaves out these actions, such as auth:refresh,audit:* for the rows that come by themselves',
     }),

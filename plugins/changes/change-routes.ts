@@ -26,7 +26,7 @@ export const ChangeItem = Type.Object({
 });
 
 const ChangeQuery = Type.Object({
-  kind: Type.Optional(Type.String({ pattern: kindList, maxLength: 200, description: 'one or several, such as deploy,upgrade' })),
+  kind: Type.Optional(Type.String({ pattern: kindList, examples: ['deploy,upgrade'], maxLength: 200, description: 'one or several, such as deploy,upgrade' })),
   device_id: Type.Optional(Type.Integer({ minimum: 1 })),
   service: Type.Optional(Type.String({ maxLength: 200 })),
   from: Type.Optional(Instant),
@@ -44,7 +44,7 @@ const NewChange = Type.Object({
   service: Type.Optional(Type.String({ minLength: 1, maxLength: 200 })),
   device_id: Type.Optional(Type.Integer({ minimum: 1, description: 'an edge posts for its own device' })),
   version: Type.Optional(Type.String({ maxLength: 200 })),
-  link: Type.Optional(Type.String({ maxLength: 2_000, pattern: '^https?://' })),
+  link: Type.Optional(Type.String({ maxLength: 2_000, pattern: '^https?://', examples: ['https://deploys.example.org/812'] })),
   labels: Type.Optional(Words),
 });
 

@@ -9,7 +9,7 @@ const Tags = Type.Record(Type.String({ pattern: '^[A-Za-z0-9][A-Za-z0-9_./-]{0,6
   additionalProperties: false,
   maxProperties: 50,
 });
-const Role = Type.String({ pattern: '^[A-Za-z0-9][A-Za-z0-9_.-]{0,62}$' });
+const Role = Type.String({ pattern: '^[A-Za-z0-9][A-Za-z0-9_.-]{0,62}$', examples: ['db'] });
 
 export const DeviceId = Type.Object({ id: Id });
 export const DeviceEdgeId = Type.Object({ id: Id, edge_id: Id });

@@ -8,13 +8,13 @@ const Labels = Type.Record(Type.String({ pattern: '^[A-Za-z0-9][A-Za-z0-9_./-]{0
   additionalProperties: false,
   maxProperties: 50,
 });
-const Span = Type.String({ pattern: '^(\\d{1,6}(ms|s|m|h|d))+$', maxLength: 30 });
-const Uuid = Type.String({ pattern: '^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$' });
+const Span = Type.String({ pattern: '^(\\d{1,6}(ms|s|m|h|d))+$', examples: ['24h'], maxLength: 30 });
+const Uuid = Type.String({ pattern: '^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$', examples: ['6f1c2a34-5b6d-4e7f-8a9b-0c1d2e3f4a5b'] });
 
 export const EdgeId = Type.Object({ id: Id });
 export const EdgePluginId = Type.Object({ id: Id, name: PluginName });
 export const EnrolmentId = Type.Object({ id: Id });
-export const AgentArch = Type.Object({ arch: Type.String({ pattern: '^[a-z0-9_]{1,20}$', description: 'x64 or arm64' }) });
+export const AgentArch = Type.Object({ arch: Type.String({ pattern: '^[a-z0-9_]{1,20}$', examples: ['x64'], description: 'x64 or arm64' }) });
 export const PackageFile = Type.Object({ file: Type.String({ minLength: 1, maxLength: 200 }) });
 
 export const EdgeQuery = Type.Object({
@@ -180,7 +180,9 @@ export const UpgradeRequest = Type.Object({
   url: Type.String({ minLength: 1, maxLength: 2_000, description: 'https, or an address of this manager', examples: ['https://example.org/svc-1.2.0-x64'] }),
   sha256: Sha256Hex,
   version: Type.Optional(AgentVersion),
-  signature: Type.Optional(Type.String({ pattern: '^[A-Za-z0-9+/]{86}==$', description: 'Ed25519 over the 32 bytes of the sha256, base64' })),
+  signature: Type.Optional(
+    Type.String({ pattern: '^[A-Za-z0-9+/]{86}==$', examples: [`${'A'.repeat(86)}==`], description: 'Ed25519 over the 32 bytes of the sha256, base64' }),
+  ),
   ...Insisting,
 });
 

@@ -3,7 +3,7 @@ import { Type } from 'typebox';
 const Timestamp = Type.String({ format: 'date-time' });
 const orNull = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T) => Type.Union([schema, Type.Null()]);
 
-export const PluginId = Type.Object({ id: Type.String({ pattern: '^[a-z][a-z0-9-]{1,40}$' }) });
+export const PluginId = Type.Object({ id: Type.String({ pattern: '^[a-z][a-z0-9-]{1,40}$', examples: ['metricsdb'] }) });
 
 export const PluginSummary = Type.Object({
   id: Type.String(),

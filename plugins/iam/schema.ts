@@ -10,7 +10,7 @@ const Line = { maxLength: 100, pattern: '^\\P{Cc}*$' };
 const DisplayName = Type.String({ ...Line, description: 'made from the e-mail when empty' });
 const Email = Type.String({ minLength: 3, maxLength: 300, description: 'trimmed and lower-cased; unique', examples: ['ada@example.org'] });
 const Password = Type.String({ minLength: shortestPassword, maxLength: longestPassword, format: 'password', description: 'not the e-mail' });
-const RoleName = Type.String({ pattern: '^[a-z][a-z0-9_-]{1,39}$', description: 'admin, user, viewer or a custom role' });
+const RoleName = Type.String({ pattern: '^[a-z][a-z0-9_-]{1,39}$', examples: ['oncall'], description: 'admin, user, viewer or a custom role' });
 const Status = Type.Enum(['active', 'disabled']);
 const OrgRole = Type.Enum(['org_admin', 'member', 'viewer']);
 const Grant = Type.String({ maxLength: 100, description: 'an action such as edge:create, or a whole area such as edge:*' });
@@ -79,6 +79,7 @@ const Selector = orNull(
   Type.String({
     maxLength: 1_000,
     pattern: `^(\\*|${term}(,${term}){0,9})$`,
+    examples: ['customer=acme'],
     description:
       'which devices its members see: customer=acme, a tag of any value (rented), role:db, or several with commas, all of which must hold; * or null: all',
   }),

@@ -15,7 +15,7 @@ export const AppDraft = Type.Object(
   {
     provider: Type.String({ minLength: 1, maxLength: 40, description: 'feishu, slack, telegram, dingtalk, wecom, or what a plugin brings' }),
     name: Type.String({ minLength: 1, maxLength: 100, pattern: '\\S' }),
-    app_id: Type.String({ minLength: 1, maxLength: 200, pattern: '^\\S+$' }),
+    app_id: Type.String({ minLength: 1, maxLength: 200, pattern: '^\\S+$', examples: ['cli_a1b2c3'] }),
     app_secret: Secret('with which messages are sent'),
     verify_token: Secret('that callbacks show, or with which a stream is opened'),
     encrypt_key: Secret('with which callbacks are signed or sealed'),
@@ -31,7 +31,14 @@ export const AppDraft = Type.Object(
     mode: Type.Optional(
       Type.Enum(['callback', 'stream'], { description: 'whether the platform calls us (default), or we dial it and need no public address' }),
     ),
-    endpoint: Type.Optional(Type.String({ maxLength: 500, pattern: '^(https?://[^\\s?#]+)?$', description: 'of the API, where it is not the usual one' })),
+    endpoint: Type.Optional(
+      Type.String({
+        maxLength: 500,
+        pattern: '^(https?://[^\\s?#]+)?$',
+        examples: ['https://chat.example.org'],
+        description: 'of the API, where it is not the usual one',
+      }),
+    ),
     enabled: Type.Optional(Type.Boolean()),
   },
   { examples: [{ provider: 'slack', name: 'on call', app_id: 'A0EXAMPLE', app_secret: 'xoxb-1-2-example', encrypt_key: 'example' }] },

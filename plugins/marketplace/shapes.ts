@@ -4,11 +4,15 @@ const orNull = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()
 const Time = Type.String({ format: 'date-time' });
 const Texts = Type.Array(Type.String());
 const Sha256 = Type.String({ pattern: '^[0-9a-f]{64}$', examples: ['4a7d1ed414474e4033ac29ccb8653d9b3e8b1a7c6f0d5e2c9b8a7f6e5d4c3b2a'] });
-const label = Type.String({ pattern: '^[A-Za-z0-9_./-]{1,100}=[^=]{0,200}$' });
+const label = Type.String({ pattern: '^[A-Za-z0-9_./-]{1,100}=[^=]{0,200}$', examples: ['env=prod'] });
 
-export const PackId = Type.String({ pattern: '^[a-z][a-z0-9-]{1,40}$' });
-export const RegistryName = Type.String({ pattern: '^[a-z][a-z0-9-]{0,40}$' });
-export const Confirm = Type.String({ pattern: '^[0-9a-f]{64}$', description: 'the hash of the preview that was shown' });
+export const PackId = Type.String({ pattern: '^[a-z][a-z0-9-]{1,40}$', examples: ['nginx-doctor'] });
+export const RegistryName = Type.String({ pattern: '^[a-z][a-z0-9-]{0,40}$', examples: ['community'] });
+export const Confirm = Type.String({
+  pattern: '^[0-9a-f]{64}$',
+  examples: ['9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08'],
+  description: 'the hash of the preview that was shown',
+});
 export const Reason = Type.String({ minLength: 1, maxLength: 500 });
 export const Path = Type.String({ maxLength: 400, description: 'the folder of the pack within the source' });
 
@@ -21,8 +25,8 @@ export const WantedPack = Type.Object({
   git: Type.Optional(
     Type.Object({
       url: Type.String({ minLength: 1, maxLength: 2_000 }),
-      commit: Type.Optional(Type.String({ pattern: '^[0-9a-f]{40}$' })),
-      ref: Type.Optional(Type.String({ pattern: '^[A-Za-z0-9][A-Za-z0-9._/-]{0,199}$' })),
+      commit: Type.Optional(Type.String({ pattern: '^[0-9a-f]{40}$', examples: ['2fd4e1c67a2d28fced849ee1bb76e7391b93eb12'] })),
+      ref: Type.Optional(Type.String({ pattern: '^[A-Za-z0-9][A-Za-z0-9._/-]{0,199}$', examples: ['v1.4.0'] })),
       path: Type.Optional(Path),
     }),
   ),
@@ -87,7 +91,7 @@ export const PreviewShape = Type.Object({
 export const CeilingShape = Type.Object({
   classes: Type.Array(Type.Enum(['safe', 'mutating', 'dangerous']), { uniqueItems: true, maxItems: 3 }),
   tools: Type.Array(Type.String({ minLength: 1, maxLength: 200 }), { maxItems: 500, description: 'empty: all' }),
-  hosts: Type.Array(Type.String({ pattern: '^[a-z0-9.-]{1,200}$' }), {
+  hosts: Type.Array(Type.String({ pattern: '^[a-z0-9.-]{1,200}$', examples: ['api.example.org'] }), {
     maxItems: 500,
     description: 'that arguments of tools may name and its code may ask by svc, with all below them; empty: all',
   }),
@@ -122,7 +126,7 @@ export const PackBody = Type.Object({
     from: Type.String({ minLength: 1, maxLength: 2_000, examples: ['shipped'] }),
     name: Type.Optional(Type.String({ maxLength: 100, examples: ['hello'] })),
     path: Type.Optional(Path),
-    commit: Type.Optional(Type.String({ pattern: '^[0-9a-f]{40}$' })),
+    commit: Type.Optional(Type.String({ pattern: '^[0-9a-f]{40}$', examples: ['2fd4e1c67a2d28fced849ee1bb76e7391b93eb12'] })),
   }),
   sha256: orNull(Sha256),
   content_hash: Sha256,

@@ -12,7 +12,7 @@ export const RangeQuestion = Type.Object({
 
 export const Launch = Type.Object({
   driver: Type.Optional(Type.Union([Type.Literal('embedded'), Type.Literal('process'), Type.Literal('remote')])),
-  retention: Type.Optional(Type.String({ pattern: '^([1-9][0-9]{0,3}[ywdh])$', description: 'such as 30d' })),
+  retention: Type.Optional(Type.String({ pattern: '^([1-9][0-9]{0,3}[ywdh])$', examples: ['30d'], description: 'such as 30d' })),
 });
 
 export const Launched = Type.Object({

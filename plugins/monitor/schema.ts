@@ -8,7 +8,7 @@ const oneOf = <const T extends string>(values: readonly T[]) => Type.Unsafe<T>({
 export const panelTypes = ['timeseries', 'stat', 'gauge', 'table', 'logs'] as const;
 export type PanelType = (typeof panelTypes)[number];
 
-export const Uid = Type.String({ pattern: '^[A-Za-z0-9][A-Za-z0-9_-]{0,79}$' });
+export const Uid = Type.String({ pattern: '^[A-Za-z0-9][A-Za-z0-9_-]{0,79}$', examples: ['ops'] });
 const Title = Type.String({ minLength: 1, maxLength: 200 });
 const Query = Type.String({ minLength: 1, maxLength: 8_192, description: 'PromQL; LogQL that selects lines for a panel of type logs' });
 const Legend = Type.String({ maxLength: 200, description: 'name of each series: {{label}} stands for a label of it' });
@@ -61,7 +61,7 @@ export const DashboardUid = Type.Object({ uid: Type.String({ minLength: 1, maxLe
 
 const VariableText = Type.String({ maxLength: 200 });
 
-export const VariableName = Type.String({ pattern: '^[a-z][A-Za-z0-9_]{0,39}$|^[A-Z][A-Za-z0-9_]{0,39}$' });
+export const VariableName = Type.String({ pattern: '^[a-z][A-Za-z0-9_]{0,39}$|^[A-Z][A-Za-z0-9_]{0,39}$', examples: ['host'] });
 
 export const Variable = Type.Object(
   {
@@ -90,7 +90,7 @@ export const DashboardFile = Type.Object(
     sources: Type.Optional(
       Type.Array(
         Type.Object(
-          { prefix: Type.String({ pattern: '^[a-zA-Z_:][a-zA-Z0-9_:]{2,79}$' }), text: Type.String({ minLength: 1, maxLength: 300 }) },
+          { prefix: Type.String({ pattern: '^[a-zA-Z_:][a-zA-Z0-9_:]{2,79}$', examples: ['node_cpu'] }), text: Type.String({ minLength: 1, maxLength: 300 }) },
           { additionalProperties: false },
         ),
         { maxItems: 50, description: 'what brings the metrics whose names begin so, or are so when it does not end in _: shown while they are missing' },

@@ -7,14 +7,14 @@ const Timestamp = Type.String({ format: 'date-time' });
 const SeverityMin = Type.Enum(['', 'info', 'warning', 'critical'], { description: 'takes this and worse; empty: any' });
 const ScopeTypes = Type.Array(Type.Enum(['host', 'global', 'monitoring_pipeline']), { maxItems: 3, uniqueItems: true, description: 'empty: any' });
 const Labels = Type.Record(Type.String(), Type.String({ maxLength: 500 }), {
-  propertyNames: { pattern: '^[A-Za-z_][A-Za-z0-9_.-]{0,99}$' },
+  propertyNames: { pattern: '^[A-Za-z_][A-Za-z0-9_.-]{0,99}$', examples: ['severity'] },
   maxProperties: 20,
   description: 'the incident must have all of these labels, with these values',
 });
 
 const span = (description: string, usual: string) =>
-  Type.Optional(Type.String({ pattern: '^(0s|([1-9]\\d{0,4}(ms|[smhd]))+)$', maxLength: 20, default: usual, description }));
-const GroupBy = Type.Array(Type.String({ pattern: '^([A-Za-z_][A-Za-z0-9_.-]{0,99}|\\.\\.\\.)$' }), {
+  Type.Optional(Type.String({ pattern: '^(0s|([1-9]\\d{0,4}(ms|[smhd]))+)$', examples: ['30s'], maxLength: 20, default: usual, description }));
+const GroupBy = Type.Array(Type.String({ pattern: '^([A-Za-z_][A-Za-z0-9_.-]{0,99}|\\.\\.\\.)$', examples: ['severity'] }), {
   maxItems: 10,
   uniqueItems: true,
   description:

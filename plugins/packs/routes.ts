@@ -4,7 +4,7 @@ import { type Static, Type } from 'typebox';
 import type { ProcessFacts } from './loader.ts';
 import type { Acceptances, Asking } from './rights/acceptances.ts';
 
-const PackId = Type.Object({ id: Type.String({ pattern: '^[a-z][a-z0-9-]{1,40}$' }) });
+const PackId = Type.Object({ id: Type.String({ pattern: '^[a-z][a-z0-9-]{1,40}$', examples: ['nginx-doctor'] }) });
 const Hash = Type.String({
   pattern: '^[0-9a-f]{64}$',
   description: 'of the rights that are shown',

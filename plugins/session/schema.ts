@@ -68,6 +68,7 @@ export const TokenId = Type.Object({ id: Id });
 const Action = Type.String({
   maxLength: 100,
   pattern: '^(\\*|webshell|[a-z][a-z0-9_-]*:(\\*|[a-z][a-z0-9_-]*))$',
+  examples: ['edge:create'],
   description: 'an action such as edge:create, a whole area such as edge:*, or *',
 });
 

@@ -3,7 +3,7 @@ import { type TSchema, Type } from 'typebox';
 const orNull = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
 const Id = Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER });
 const Timestamp = Type.String({ format: 'date-time' });
-const TypeName = Type.String({ pattern: '^[a-z][a-z0-9_-]{0,62}$' });
+const TypeName = Type.String({ pattern: '^[a-z][a-z0-9_-]{0,62}$', examples: ['database'] });
 /** One that is asked for: whatever it is, it may not be there. */
 const AnyName = Type.String({ minLength: 1, maxLength: 63 });
 const Title = Type.String({ minLength: 1, maxLength: 200, pattern: '\\S' });
@@ -25,7 +25,7 @@ export const NodeTypeDraft = Type.Object({
   name: TypeName,
   display_name: Type.Optional(Title),
   schema: Type.Record(Type.String(), Type.Unknown(), { default: {}, description: 'JSON Schema (draft-07, without references) of the props; at most 16 KiB' }),
-  tier: Type.String({ pattern: '^[a-z][a-z0-9_-]{0,62}$', default: 'custom', description: 'the layer that nodes of the type belong to' }),
+  tier: Type.String({ pattern: '^[a-z][a-z0-9_-]{0,62}$', examples: ['data'], default: 'custom', description: 'the layer that nodes of the type belong to' }),
 });
 
 export const NodeTypeItem = Type.Object({

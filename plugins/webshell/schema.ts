@@ -13,7 +13,7 @@ export const DeviceParams = Type.Object({ device_id: Id });
 
 export const TicketBody = Type.Object({
   device_id: Id,
-  user: Type.Optional(Type.String({ pattern: userPattern, description: 'on the device; without it the first frame says it' })),
+  user: Type.Optional(Type.String({ pattern: userPattern, examples: ['deploy'], description: 'on the device; without it the first frame says it' })),
   session_id: Type.Optional(
     Type.Integer({ ...Id, description: 'leads back to this shell of yours, which goes on for 60 s without a browser; without it a new one is opened' }),
   ),

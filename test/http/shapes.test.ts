@@ -89,7 +89,7 @@ describe('a body schema', () => {
       'must be >= 1',
       'must have at least 10 characters',
       'must have at most 1 entries',
-      'must match the pattern ^[a-z]+$',
+      'must match ^[a-z]+$',
       'must not repeat an entry',
     ]);
   });

@@ -29,10 +29,10 @@ function unionProblems(union: ErrorObject, found: readonly ErrorObject[]): Field
 
 const isBranch = (error: ErrorObject, union: ErrorObject): boolean => error !== union && error.schemaPath.startsWith(`${union.schemaPath}/`);
 
-function problemOf({ instancePath, keyword, params, message }: ErrorObject): FieldProblem {
+function problemOf({ instancePath, keyword, params, message, parentSchema }: ErrorObject): FieldProblem {
   const field = (params.missingProperty ?? params.additionalProperty ?? params.unevaluatedProperty) as string | undefined;
   if (field === undefined) {
-    return { path: instancePath, message: sentences[keyword]?.(params) ?? message ?? 'is not valid' };
+    return { path: instancePath, message: sentences[keyword]?.(params, { examples: parentSchema?.['examples'] }) ?? message ?? 'is not valid' };
   }
   const path = `${instancePath}/${field.replaceAll('~', '~0').replaceAll('/', '~1').slice(0, 100)}`;
   return { path, message: 'missingProperty' in params ? 'is required' : 'is not a known field' };
@@ -40,7 +40,7 @@ function problemOf({ instancePath, keyword, params, message }: ErrorObject): Fie
 
 const leastOf = (limit: unknown, things: string): string => (limit === 1 ? 'must not be empty' : `must have at least ${String(limit)} ${things}`);
 
-const sentences: Readonly<Record<string, (params: Record<string, unknown>) => string>> = {
+const sentences: Readonly<Record<string, (params: Record<string, unknown>, schema: { readonly examples?: readonly unknown[] }) => string>> = {
   type: ({ type }) => `must be ${[type].flat().map(typeName).join(' or ')}`,
   enum: ({ allowedValues }) => choice(allowedValues as unknown[]),
   const: ({ allowedValue }) => choice([allowedValue]),
@@ -50,8 +50,11 @@ const sentences: Readonly<Record<string, (params: Record<string, unknown>) => st
   maxItems: ({ limit }) => `must have at most ${String(limit)} entries`,
   uniqueItems: () => 'must not repeat an entry',
   format: ({ format }) => `must be a valid ${String(format)}`,
-  pattern: ({ pattern }) => `must match the pattern ${String(pattern)}`,
+  pattern: ({ pattern }, { examples: [example] = [] }) => (example === undefined ? rightText(String(pattern)) : `must be written like ${String(example)}`),
 };
+
+/** A regular expression says little to those who have to write the text. */
+const rightText = (text: string): string => (text === '\\S' ? 'must not be blank' : /Cc/.test(text) ? 'must have no control characters' : `must match ${text}`);
 
 const choice = (values: readonly unknown[]): string => (values.length === 1 ? `must be ${String(values[0])}` : `must be one of ${values.join(', ')}`);
 

@@ -119,10 +119,7 @@ export function compileRoute(entry: Entry<RouteDeclaration>): CompiledRoute {
 }
 
 function usualStatus({ kind, method, response }: RouteDeclaration): number {
-  if (kind !== 'json') {
-    return kind === 'socket' ? 101 : 200;
-  }
-  return response === undefined ? 204 : method === 'POST' ? 201 : 200;
+  return kind === 'socket' ? 101 : kind !== 'json' ? 200 : response === undefined ? 204 : method === 'POST' ? 201 : 200;
 }
 
 function plant(snapshot: Snapshot): ReadonlyMap<Method, Branch> {

@@ -62,13 +62,18 @@ export const IncidentQuery = Type.Object({
   status: Type.Optional(
     Type.String({
       pattern: '^(open|acknowledged|silenced|resolved|active)(,(open|acknowledged|silenced|resolved|active))*$',
+      examples: ['open,acknowledged'],
       maxLength: 80,
       description: 'one or several, such as open,acknowledged; active: all but resolved',
     }),
   ),
-  severity: Type.Optional(Type.String({ pattern: '^(info|warning|critical)(,(info|warning|critical))*$', maxLength: 40 })),
+  severity: Type.Optional(Type.String({ pattern: '^(info|warning|critical)(,(info|warning|critical))*$', examples: ['warning,critical'], maxLength: 40 })),
   scope: Type.Optional(
-    Type.String({ pattern: '^(host|global|monitoring_pipeline)(:.{1,200})?$', description: 'a scope type, or with a scope id such as host:7' }),
+    Type.String({
+      pattern: '^(host|global|monitoring_pipeline)(:.{1,200})?$',
+      examples: ['host:7'],
+      description: 'a scope type, or with a scope id such as host:7',
+    }),
   ),
   rule: Type.Optional(Type.String({ maxLength: 200, description: 'rule_key' })),
   q: Type.Optional(Type.String({ maxLength: 200, description: 'part of the name of the rule, the summary or the dedupe key' })),

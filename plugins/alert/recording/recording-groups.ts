@@ -11,7 +11,7 @@ const recordName = '^[^\\p{Cc}{}]{1,100}$';
 const mostRules = 5_000;
 
 const Rule = Type.Object({
-  record: Type.String({ pattern: recordName, description: 'name of the series that are written' }),
+  record: Type.String({ pattern: recordName, examples: ['job:up:sum'], description: 'name of the series that are written' }),
   expr: Type.String({ minLength: 1, maxLength: 20_000, examples: ['sum by (job) (up)'] }),
   labels: Type.Optional(
     Type.Unsafe<Record<string, string>>({

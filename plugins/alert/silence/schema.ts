@@ -3,11 +3,16 @@ import { Type } from 'typebox';
 import { weekdays } from './recurrence.ts';
 
 const Timestamp = Type.String({ format: 'date-time' });
-const Duration = Type.String({ pattern: '^(\\d+(ms|[smhdw]))+$', maxLength: 40, description: 'such as 2h or 1h30m' });
+const Duration = Type.String({ pattern: '^(\\d+(ms|[smhdw]))+$', examples: ['2h'], maxLength: 40, description: 'such as 2h or 1h30m' });
 
 const Matcher = Type.Object(
   {
-    name: Type.String({ pattern: '^[A-Za-z_][A-Za-z0-9_.:-]*$', maxLength: 200, description: 'a label, or rule, severity, scope_type, scope_id, device_id' }),
+    name: Type.String({
+      pattern: '^[A-Za-z_][A-Za-z0-9_.:-]*$',
+      examples: ['severity'],
+      maxLength: 200,
+      description: 'a label, or rule, severity, scope_type, scope_id, device_id',
+    }),
     op: Type.Enum(['=', '!=', '=~', '!~'], { default: '=' }),
     value: Type.String({ maxLength: 1_000, description: 'of =~ and !~ a regular expression (RE2) of the whole value' }),
   },
@@ -17,7 +22,7 @@ const Matcher = Type.Object(
 const Recurrence = Type.Object(
   {
     days: Type.Array(Type.Enum([...weekdays]), { default: [], maxItems: 7, uniqueItems: true, description: 'empty: every day' }),
-    start: Type.String({ pattern: '^([01]\\d|2[0-3]):[0-5]\\d$', description: 'by the clocks of time_zone' }),
+    start: Type.String({ pattern: '^([01]\\d|2[0-3]):[0-5]\\d$', examples: ['22:30'], description: 'by the clocks of time_zone' }),
     time_zone: Type.String({
       default: 'UTC',
       maxLength: 60,

@@ -30,7 +30,7 @@ export const httpProbe = (rules: ProbeRules, clock: Clock): EdgeSkill => ({
     additionalProperties: false,
     required: ['url'],
     properties: {
-      url: { type: 'string', pattern: '^https?://', maxLength: 2000 },
+      url: { type: 'string', pattern: '^https?://', examples: ['https://shop.example.org/health'], maxLength: 2000 },
       method: { enum: ['GET', 'HEAD'], default: 'GET' },
       body_bytes: { type: 'integer', minimum: 0, maximum: 16384, default: 0, description: 'So much of the body is returned.' },
     },

@@ -14,6 +14,7 @@ const RepoId = Type.Object({ id: Id });
 const Branch = Type.String({
   maxLength: 200,
   pattern: '^(?!.*(\\.\\.|//|/\\.|\\.lock(/|$)|@\\{))[A-Za-z0-9_]([A-Za-z0-9._/@+=-]*[A-Za-z0-9_@+=-])?$',
+  examples: ['main'],
   description: 'default: the one that the server calls its own',
 });
 
@@ -26,7 +27,7 @@ const Draft = Type.Object({
     Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER, description: 'only its members may read the documents; default: everybody' }),
   ),
   ssh_identity_id: Type.Optional(Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER, description: 'for SSH' })),
-  username: Type.Optional(Type.String({ minLength: 1, maxLength: 200, pattern: '^[^:\\p{Cc}]+$', description: 'for HTTPS' })),
+  username: Type.Optional(Type.String({ minLength: 1, maxLength: 200, pattern: '^[^:\\p{Cc}]+$', description: 'for HTTPS; has no colon' })),
   password: Type.Optional(
     Type.String({ minLength: 1, maxLength: 2_000, pattern: '^\\P{Cc}+$', writeOnly: true, description: 'for HTTPS: a password or an access token' }),
   ),

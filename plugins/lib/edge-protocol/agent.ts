@@ -7,7 +7,7 @@ export const EnrolRequest = Type.Object({
   token: text(200, 16),
   machine_uuid: Type.String({ pattern: '^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$', examples: ['0e37df36-f698-11e6-8dd4-cb9ced3df976'] }),
   /** Public half of the machine's key, base64url: only the machine that proves it is let in with the keys of the answer. */
-  machine_key: Type.Optional(Type.String({ pattern: '^[\\w-]{43}$' })),
+  machine_key: Type.Optional(Type.String({ pattern: '^[\\w-]{43}$', examples: ['A'.repeat(43)] })),
   hostname: text(255),
   agent_version: AgentVersion,
   arch: text(40),

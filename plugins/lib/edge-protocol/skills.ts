@@ -4,7 +4,7 @@ import { orNull, text } from './fields.ts';
 
 /** A skill as an edge offers it. */
 export const OfferedSkill = Type.Object({
-  key: Type.String({ pattern: '^[a-z][a-z0-9_]{0,63}$' }),
+  key: Type.String({ pattern: '^[a-z][a-z0-9_]{0,63}$', examples: ['file_tail'] }),
   name: text(200),
   description: text(2_000),
   class: Type.Enum(['safe', 'mutating', 'dangerous']),

@@ -100,7 +100,7 @@ export interface AskedWindow {
 
 /** JSON Schema of its fields, for the params of skills. */
 export const askedWindow = {
-  last: { type: 'string', pattern: '^(\\d+(ms|[smhdw]))+$', maxLength: 40, description: 'How far back, such as 30m or 2h; default 1h.' },
+  last: { type: 'string', pattern: '^(\\d+(ms|[smhdw]))+$', examples: ['2h'], maxLength: 40, description: 'How far back, such as 30m or 2h; default 1h.' },
   until: { type: 'string', format: 'date-time', description: 'Where it ends, RFC 3339; default now.' },
 } as const;
 

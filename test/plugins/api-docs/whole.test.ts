@@ -102,6 +102,34 @@ test('every operation has an example, and it is taken as it stands', async () =>
   assert.deepEqual(refused, []);
 });
 
+test('no refusal shows a regular expression: what has to fit one has an example that does, or is about blanks and control characters', () => {
+  const told = new Set<string>();
+  const walked = new Set<unknown>();
+  const walk = (schema: unknown, at: string): void => {
+    if (typeof schema !== 'object' || schema === null || walked.has(schema)) {
+      return;
+    }
+    walked.add(schema);
+    const { $ref: reference, pattern, examples = [], ...parts } = schema as { $ref?: string; pattern?: unknown; examples?: readonly unknown[] };
+    if (typeof reference === 'string') {
+      walk(document.components.schemas[reference.slice('#/components/schemas/'.length)], at);
+    }
+    if (
+      typeof pattern === 'string' &&
+      pattern !== '\\S' &&
+      !pattern.includes('Cc') &&
+      !examples.some((example) => new RegExp(pattern, 'u').test(String(example)))
+    ) {
+      told.add(`${at}: ${pattern}`);
+    }
+    Object.entries(parts).forEach(([name, part]) => name !== 'example' && walk(part, `${at}/${name}`));
+  };
+  for (const [path, methods] of Object.entries(document.paths)) {
+    Object.entries(methods).forEach(([method, { parameters, requestBody }]) => walk([parameters, requestBody], `${method} ${path}`));
+  }
+  assert.deepEqual([...told], []);
+});
+
 async function ask(method: string, path: string, { parameters, requestBody }: Operation): Promise<{ status: number; text: string }> {
   const example = requestBody?.content[json]?.example;
   const leave = new AbortController();
