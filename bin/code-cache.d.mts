@@ -7,6 +7,6 @@ export function scriptOf(text: string, filename: string, cachedData?: Buffer): S
 
 export class CodeCache {
   constructor(folder: string | undefined);
-  functionOf(text: string, filename: string, brought?: Buffer): CommonJs | undefined;
+  functionOf(text: string, filename: string, brought?: () => Buffer): CommonJs | undefined;
   keep(): Promise<number>;
 }

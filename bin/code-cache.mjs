@@ -35,7 +35,7 @@ export class CodeCache {
       return undefined;
     }
     const known = this.#folder && read(fileOf(this.#folder, filename), text);
-    const script = scriptOf(text, filename, known ?? brought);
+    const script = scriptOf(text, filename, known ?? brought?.());
     if (this.#folder && (known === undefined || script.cachedDataRejected)) {
       this.#fresh.set(filename, { text, script });
     }

@@ -1,8 +1,11 @@
 import { execFile } from 'node:child_process';
-import { chmod, copyFile, open, rename, writeFile } from 'node:fs/promises';
+import { appendFile, chmod, copyFile, open, rename, stat, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+
+import { behind } from './carried.ts';
+import { threadAsset } from './contents.ts';
 
 const execute = promisify(execFile);
 const toolDeadlineMs = 120_000;
@@ -13,12 +16,12 @@ const fuse = 'NODE_SEA_FUSE_fce680ab2cc467b6e072b8b5df1996b2';
 export async function assemble(out: string, program: string, cargo: ReadonlyMap<string, Uint8Array>, workshop: string): Promise<void> {
   const at = (name: string): string => join(workshop, name);
   await writeFile(at('program.cjs'), program);
-  const assets: Record<string, string> = {};
-  for (const [name, bytes] of cargo) {
-    assets[name] = at(`asset-${Object.keys(assets).length}`);
-    await writeFile(assets[name], bytes);
-  }
-  const recipe = { main: at('program.cjs'), output: at('blob'), disableExperimentalSEAWarning: true, useCodeCache: true, useSnapshot: false, assets };
+  await writeFile(at('sqlite.cjs'), cargo.get(threadAsset('better-sqlite3'))!);
+  const recipe = {
+    ...{ main: at('program.cjs'), output: at('blob'), disableExperimentalSEAWarning: true, useCodeCache: true, useSnapshot: false },
+    // The process of a pack's tables has nothing of svc but Node, which it asks for this.
+    assets: { [threadAsset('better-sqlite3')]: at('sqlite.cjs') },
+  };
   await writeFile(at('sea.json'), JSON.stringify(recipe));
   // By the Node that is injected into: the code cache of another is of no use.
   await run(process.execPath, ['--experimental-sea-config', at('sea.json')]);
@@ -27,6 +30,7 @@ export async function assemble(out: string, program: string, cargo: ReadonlyMap<
   await withoutSymbols(at('svc'));
   const postject = createRequire(import.meta.url).resolve('postject/dist/cli.js');
   await run(process.execPath, [postject, at('svc'), 'NODE_SEA_BLOB', at('blob'), '--sentinel-fuse', fuse]);
+  await appendFile(at('svc'), behind((await stat(at('svc'))).size, cargo));
   await rename(at('svc'), out);
   await unwritten(out);
 }

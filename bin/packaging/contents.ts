@@ -1,4 +1,4 @@
-/** What the binary carries: the assets of Node's single-executable form, by name. `contents.json` lists the others. */
+/** What the binary carries, by name. `contents.json` lists the others. */
 export interface Contents {
   /** Plugin id → its files; asset `plugins/<id>/<file>`. */
   readonly plugins: Readonly<Record<string, readonly string[]>>;

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
-import { getAsset, getRawAsset } from 'node:sea';
 
 import type { Product } from '../../core/boot/index.ts';
+import { carried } from './carried.ts';
 import { addonFile, pluginAsset, threadAsset } from './contents.ts';
 import { contents, unpackedRoot } from './unpacked.ts';
 
@@ -12,12 +12,15 @@ export function embeddedProduct(version: string): Product {
   return {
     version,
     root,
-    thread: (name) => (threads.includes(name) ? getAsset(threadAsset(name), 'utf8') : undefined),
+    thread: (name) => (threads.includes(name) ? carried().text(threadAsset(name)) : undefined),
     embedded: {
       plugins: new Map(
         Object.entries(plugins).map(([id, files]) => [
           id,
-          new Map(files.map((file) => [file, Buffer.from(getRawAsset(pluginAsset(id, file)) as ArrayBuffer)])),
+          {
+            keys: () => files.values(),
+            get: (file: string) => (files.includes(file) ? carried().bytes(pluginAsset(id, file)) : undefined),
+          },
         ]),
       ),
       nativeBinding: join(root, addonFile),

@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { getAsset, getRawAsset } from 'node:sea';
 
 import { growSlowly, isAgent, slimDown } from '../agent.mjs';
 import { cacheFolders, ownFolder } from '../cache-folder.mjs';
 import { CodeCache } from '../code-cache.mjs';
+import { carried } from './carried.ts';
 import { programAsset } from './contents.ts';
 
 /** What the single binary starts with: one of its two programs, or in the role `child` the file that its host names, as node would. */
@@ -16,12 +16,12 @@ function main(): void {
   }
   if (isAgent(args)) {
     slimDown();
-    start(getAsset(programAsset('edge'), 'utf8'), 'edge.cjs');
+    start(carried().text(programAsset('edge')), 'edge.cjs');
   } else {
     growSlowly();
     // Other commands are short, and some should leave nothing behind.
     const cache = new CodeCache(args[0] === 'serve' ? codeFolder() : undefined);
-    start(getAsset(programAsset('svc'), 'utf8'), 'svc.cjs', cache, Buffer.from(getRawAsset(programAsset('svc.cache')) as ArrayBuffer));
+    start(carried().text(programAsset('svc')), 'svc.cjs', cache, () => carried().bytes(programAsset('svc.cache')));
   }
 }
 
@@ -38,7 +38,7 @@ function codeFolder(): string | undefined {
   return undefined;
 }
 
-function start(text: string, filename: string, cache = new CodeCache(undefined), brought?: Buffer): void {
+function start(text: string, filename: string, cache = new CodeCache(undefined), brought?: () => Buffer): void {
   const program = cache.functionOf(text, filename, brought)!;
   program.call(exports, exports, require, module, __filename, __dirname, cache);
 }

@@ -14,12 +14,13 @@ const builtEntry = 'index.cjs';
 const workshop = /^(?:test|dist)\/|\.[cm]?tsx?$|^(?:package(?:-lock)?|tsconfig)\.json$/;
 
 /** A plugin's folder in the form that is installed: CommonJS texts, its data, hashes of everything. Same source, same bytes. */
-export async function prebuild(folder: PluginFolder): Promise<ReadonlyMap<string, Buffer>> {
+export async function prebuild(folder: PluginFolder, { hashes = true } = {}): Promise<ReadonlyMap<string, Buffer>> {
   const manifest = readManifest(folder);
   const { texts, sources } = await programs(folder, manifest);
   const data = folder.files().filter((name) => name !== 'plugin.json' && !sources.has(name) && !texts.has(name) && !workshop.test(name));
   const content = new Map<string, Buffer>([...texts, ...data.map((name) => [name, folder.read(name)!] as const)]);
-  return new Map([['plugin.json', builtManifest(folder, content, texts.has(builtEntry) ? builtEntry : undefined)], ...[...content].sort(byName)]);
+  const integrity = hashes ? Object.fromEntries([...content].sort(byName).map(([name, bytes]) => [name, sha256(bytes)])) : undefined;
+  return new Map([['plugin.json', builtManifest(folder, integrity, texts.has(builtEntry) ? builtEntry : undefined)], ...[...content].sort(byName)]);
 }
 
 /** The code, one text for the plugin and one for each of its threads; none for a plugin without code, or one that comes prebuilt. */
@@ -51,10 +52,9 @@ export function sourcesFor(kind: PluginManifest['kind']): BundleSources {
 }
 
 /** The manifest as it was written, with the built entry and the hashes. */
-function builtManifest(folder: PluginFolder, content: ReadonlyMap<string, Buffer>, entry: string | undefined): Buffer {
+function builtManifest(folder: PluginFolder, integrity: Readonly<Record<string, string>> | undefined, entry: string | undefined): Buffer {
   const { $schema: _forEditors, ...written } = JSON.parse(folder.read('plugin.json')!.toString('utf8')) as Record<string, unknown>;
-  const integrity = Object.fromEntries([...content].sort(byName).map(([name, bytes]) => [name, sha256(bytes)]));
-  return Buffer.from(`${JSON.stringify({ ...written, ...(entry !== undefined && { entry }), integrity }, undefined, 2)}\n`);
+  return Buffer.from(`${JSON.stringify({ ...written, ...(entry !== undefined && { entry }), ...(integrity && { integrity }) }, undefined, 2)}\n`);
 }
 
 export const sha256 = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex');

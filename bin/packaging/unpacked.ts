@@ -1,10 +1,10 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { chmodSync, lstatSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { getAsset, getRawAsset } from 'node:sea';
 
 import { messageOf, SvcError } from '../../core/sdk/index.ts';
 import { cacheFolders, ownFolder } from '../cache-folder.mjs';
+import { carried } from './carried.ts';
 import { type Contents, contentsAsset, fileAsset } from './contents.ts';
 
 let root: string | undefined;
@@ -15,7 +15,7 @@ export function unpackedRoot(): string {
   return root;
 }
 
-export const contents = (): Contents => JSON.parse(getAsset(contentsAsset, 'utf8')) as Contents;
+export const contents = (): Contents => JSON.parse(carried().text(contentsAsset)) as Contents;
 
 /** Into the first cache that takes it; the folder is named after its content, so versions do not meet. */
 function unpack(files: Contents['files']): string {
@@ -47,7 +47,7 @@ function place(name: string, file: string, hash: string): void {
   }
   const draft = `${file}.${randomUUID()}`;
   try {
-    writeFileSync(draft, new Uint8Array(getRawAsset(fileAsset(name)) as ArrayBuffer), { flag: 'wx', mode: 0o500 });
+    writeFileSync(draft, carried().bytes(fileAsset(name)), { flag: 'wx', mode: 0o500 });
     chmodSync(draft, 0o500);
     renameSync(draft, file);
   } finally {

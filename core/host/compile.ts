@@ -28,11 +28,12 @@ export interface Bundler {
 export type RunnableText = Pick<Bundle, 'code' | 'filename'> & Pick<Bundler, 'functionOf'>;
 
 export interface Compiled extends Bundle {
-  /** Texts of the plugin's threads, by the name of their file without its ending. */
-  readonly threads: ReadonlyMap<string, ThreadProgram>;
+  readonly threads: ThreadPrograms;
 }
 
 export type ThreadProgram = Pick<Bundle, 'code' | 'filename'>;
+/** Texts of the plugin's threads, by the name of their file without its ending; those that are built are read when one is asked for. */
+export type ThreadPrograms = Pick<ReadonlyMap<string, ThreadProgram>, 'get' | 'keys'>;
 
 /** A file whose program runs in a thread of its own; it lies beside the manifest. */
 const workerFile = /^([^/]+-worker)\.ts$/;
@@ -54,8 +55,10 @@ export async function compile(folder: PluginFolder, manifest: PluginManifest & {
   const hasThreads = manifest.kind !== 'pack';
   if (manifest.entry.endsWith('.cjs')) {
     const names = hasThreads ? workersIn(folder.files(), true) : [];
-    const threads = names.map((name) => [name, { code: folder.read(`${name}.cjs`)!.toString('utf8'), filename: join(folder.path, `${name}.cjs`) }] as const);
-    return { code: text.toString('utf8'), filename, inputs: [filename, ...threads.map(([, thread]) => thread.filename)], threads: new Map(threads) };
+    const fileOf = (name: string): string => join(folder.path, `${name}.cjs`);
+    const programOf = (name: string): ThreadProgram => ({ code: folder.read(`${name}.cjs`)!.toString('utf8'), filename: fileOf(name) });
+    const threads = { keys: () => names.values(), get: (name: string) => (names.includes(name) ? programOf(name) : undefined) };
+    return { code: text.toString('utf8'), filename, inputs: [filename, ...names.map(fileOf)], threads };
   }
   if (!bundler) {
     throw new SvcError('invalid_argument', `${manifest.id} is source, which this build of svc cannot compile; build it first with "svc plugin build"`);

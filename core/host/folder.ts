@@ -49,7 +49,7 @@ export function folderOnDisk(id: string, path: string, origin: PluginFolder['ori
 }
 
 /** The embedded form: a map from relative path to content. */
-export function folderInMemory(id: string, contents: ReadonlyMap<string, Buffer>): PluginFolder {
+export function folderInMemory(id: string, contents: Pick<ReadonlyMap<string, Buffer>, 'get' | 'keys'>): PluginFolder {
   return {
     id,
     path: `embedded:${id}`,

@@ -1,11 +1,11 @@
 import { type Draft, withPin } from '../registry/index.ts';
 import { type HealthReport, SvcError, type ThreadHandle, type ThreadOptions, withDeadline } from '../sdk/index.ts';
-import { threadName, type ThreadProgram } from './compile.ts';
+import { threadName, type ThreadProgram, type ThreadPrograms } from './compile.ts';
 import type { HostPorts, PluginThread } from './ports.ts';
 
 /** What the threads of a generation are made from, and whom their errors go to. */
 export interface ThreadSupply {
-  readonly programs: ReadonlyMap<string, ThreadProgram>;
+  readonly programs: ThreadPrograms;
   stumbled(label: string, error: unknown): void;
 }
 

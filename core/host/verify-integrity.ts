@@ -9,11 +9,9 @@ export function verifyIntegrity(folder: PluginFolder, manifest: PluginManifest):
   if (!expected) {
     return;
   }
-  const present = folder.files().filter((name) => name !== 'plugin.json');
-  for (const name of present) {
-    if (!Object.hasOwn(expected, name)) {
-      throw new SvcError('invalid_argument', `${manifest.id}: ${name} is not listed in integrity; rebuild the plugin or remove the file`);
-    }
+  const stranger = folder.files().find((name) => name !== 'plugin.json' && !Object.hasOwn(expected, name));
+  if (stranger !== undefined) {
+    throw new SvcError('invalid_argument', `${manifest.id}: ${stranger} is not listed in integrity; rebuild the plugin or remove the file`);
   }
   for (const [name, hash] of Object.entries(expected)) {
     const content = folder.read(name);

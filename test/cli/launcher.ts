@@ -168,7 +168,7 @@ export async function accepted(id: string, dataDir: string, options: CallOptions
     const rights = await svc(['pack', 'rights', id, '--data', dataDir, '--json'], options);
     if (rights.code === 0) {
       const accept = await svc(['pack', 'accept', id, rights.json<{ hash: string }>().hash, '--data', dataDir], options);
-      assert.equal(accept.code, 0, accept.stderr);
+      assert.equal(accept.code, 0, accept.stderr + accept.stdout);
       return;
     }
     assert.ok(Date.now() < deadline, rights.stderr);

@@ -68,7 +68,7 @@ const planted: readonly [path: string, text: string, complaint: RegExp][] = [
   ['plugins/bad/index.ts', `import { Registry } from '../../core/registry/index.ts';`, /may import svc\/sdk/],
   ['plugins/bad/index.ts', `import { store } from '../iam/store.ts';`, /another plugin's contract\.ts/],
   ['plugins/bad/bad-worker.ts', `import { Worker } from 'node:worker_threads';`, /harmless node: modules/],
-  ['plugins/bad/bad-worker.ts', `import { x } from '../lib/store/index.ts';`, /may import svc\/sdk, svc\/thread, svc\/flow, svc\/query/],
+  ['plugins/bad/bad-worker.ts', `import { x } from '../lib/store/index.ts';`, /may import svc\/sdk, svc\/ssh, svc\/thread, svc\/flow, svc\/query/],
   ['plugins/bad/bad-worker.ts', `import { serveThread } from 'svc/thread';\nexport const open = 1;\nserveThread(open);`, /more than to call serveThread/],
   ['plugins/bad/index.ts', `import './bad-worker.ts';`, /only ctx\.threads starts it/],
   ['plugins/bad/store.ts', `import { serveThread } from 'svc/thread';`, /only the \*-worker\.ts/],

@@ -59,10 +59,7 @@ function close(schema: Record<string, unknown>): Schema {
     return schema;
   }
   const composed = Array.isArray(schema.allOf) && (schema.allOf as Schema[]).some((part) => part.properties !== undefined);
-  if (composed) {
-    return { ...schema, unevaluatedProperties: false };
-  }
-  return schema.properties !== undefined ? { ...schema, additionalProperties: false } : schema;
+  return composed ? { ...schema, unevaluatedProperties: false } : schema.properties !== undefined ? { ...schema, additionalProperties: false } : schema;
 }
 
 const isObject = (value: unknown): value is Schema => typeof value === 'object' && value !== null && !Array.isArray(value);
