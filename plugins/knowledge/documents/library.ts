@@ -75,7 +75,9 @@ export class Library {
       return await this.create(call, draft, 'upload');
     }
     const { content, title, tags = [] } = draft;
-    return await this.edit(call, own.id, { content, title: title ?? titleOf(content, own.path), ...(tags.length > 0 && { tags }), version: own.version });
+    // A form names a place and no state: what stands there now is what it follows.
+    const following = { principal: call.principal, note: call.note, requireMatch: () => undefined };
+    return await this.edit(following, own.id, { content, title: title ?? titleOf(content, own.path), ...(tags.length > 0 && { tags }), version: own.version });
   }
 
   async edit(call: ChangeCall, id: number, edit: Edit): Promise<WholeDoc> {
