@@ -29,6 +29,10 @@ export function beginTrial(dataDir: string, version: string, nativeBinding: stri
     hasHeld(dataDir, { id: record.id, program });
     return undefined;
   }
+  // Its program was read before the switch. Let go on, it would bring the data that the other one expects to its own state.
+  if (version !== record.to && record.state === 'trial') {
+    throw new SvcError('conflict', `svc ${version} was replaced by ${record.to} while it started: start it again, where nothing does that by itself`);
+  }
   const { id, deadlineMs, holdMs } = record;
   const trial = { id, deadlineMs, holdMs, program };
   const writable = mayReplace(program);
