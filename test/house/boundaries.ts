@@ -40,7 +40,7 @@ const pluginModules = ['svc/sdk', 'svc/ssh', 'svc/thread', ...Object.keys(librar
 const libraryPackages = ['ajv', 'better-sqlite3', 'gray-matter', 're2js', 'typebox', 'ws', 'yaml'];
 
 /** Packages a plugin may use beside the contract: they compute, and touch nothing. */
-export const pluginPackages = ['typebox', 'kysely', 'yaml', 'semver', 're2js', 'ajv', 'jsonwebtoken', 'ssh2', 'unpdf', 'marked'];
+export const pluginPackages = ['typebox', 'kysely', 'yaml', 'semver', 're2js', 'ajv', 'jsonwebtoken', 'unpdf', 'marked'];
 
 /** Packages for browsers; what is loaded there meets nothing of the house but its public routes. */
 export const browserPackages = ['preact', 'uplot', '@xterm/xterm', '@xterm/addon-fit'];
@@ -84,7 +84,7 @@ export const patternBuilders: Readonly<Record<string, string>> = {
 const singleHomes: Readonly<Record<string, { readonly homes: readonly string[]; readonly why: string }>> = {
   'gray-matter': { homes: ['plugins/lib/markdown-file/front-matter.ts'], why: 'it runs code in front matter unless it is called with care' },
   jsonwebtoken: { homes: ['plugins/session/access-tokens.ts', 'core/boot/shared-modules.ts'], why: 'who signs and verifies decides who anybody is' },
-  ssh2: { homes: ['plugins/webshell/ssh/connect.ts', 'core/boot/ssh.ts'], why: 'who speaks SSH sees passwords, and must bring the stream itself' },
+  ssh2: { homes: ['core/boot/ssh.ts'], why: 'who speaks SSH sees passwords, and must bring the stream itself' },
   'reflect-metadata': { homes: ['bin/svc.ts', 'bin/edge.ts', 'test/kit/index.ts'], why: 'it must come first, once, in whoever starts a process' },
 };
 

@@ -1,8 +1,7 @@
 import type { Duplex } from 'node:stream';
 
-import type { Client, ClientChannel } from 'ssh2';
 import { isSvcError, messageOf, SvcError } from 'svc/sdk';
-import { loadSsh } from 'svc/ssh';
+import { type Client, type ClientChannel, loadSsh } from 'svc/ssh';
 
 import type { Login, Size } from '../frames.ts';
 import { limits } from '../limits.ts';
