@@ -40,7 +40,7 @@ function problemOf({ instancePath, keyword, params, message, parentSchema }: Err
 
 const leastOf = (limit: unknown, things: string): string => (limit === 1 ? 'must not be empty' : `must have at least ${String(limit)} ${things}`);
 
-const sentences: Readonly<Record<string, (params: Record<string, unknown>, schema: { readonly examples?: readonly unknown[] }) => string>> = {
+const sentences: Readonly<Record<string, (params: Record<string, unknown>, schema: { readonly examples?: readonly string[] }) => string>> = {
   type: ({ type }) => `must be ${[type].flat().map(typeName).join(' or ')}`,
   enum: ({ allowedValues }) => choice(allowedValues as unknown[]),
   const: ({ allowedValue }) => choice([allowedValue]),
@@ -50,7 +50,7 @@ const sentences: Readonly<Record<string, (params: Record<string, unknown>, schem
   maxItems: ({ limit }) => `must have at most ${String(limit)} entries`,
   uniqueItems: () => 'must not repeat an entry',
   format: ({ format }) => `must be a valid ${String(format)}`,
-  pattern: ({ pattern }, { examples: [example] = [] }) => (example === undefined ? rightText(String(pattern)) : `must be written like ${String(example)}`),
+  pattern: ({ pattern }, { examples: [example] = [] }) => (example === undefined ? rightText(String(pattern)) : `must be written like ${example}`),
 };
 
 /** A regular expression says little to those who have to write the text. */

@@ -105,7 +105,7 @@ test(`of ${attacks.length} ways to take over the device of a machine that is awa
 });
 
 test('an agent from before there were keys goes on, and belongs to its machine from its first key on', async (t) => {
-  const { house, ask, create, edge, simulate } = await edgeHouse(t, { plugins: ['edge', 'device', 'topology', 'audit'] });
+  const { ask, create, edge, simulate } = await edgeHouse(t, { plugins: ['edge', 'device', 'topology', 'audit'] });
   const keys = await create('old');
   const come = async (options: object, who: Keys = keys) => {
     const { session } = await simulate(who, { machine: machine(1), ...options });
@@ -137,7 +137,7 @@ test('an agent from before there were keys goes on, and belongs to its machine f
 });
 
 test('an enrolment that names a device gives it to the machine that enrols, and to nobody else', async (t) => {
-  const { house, ask, create, edge, simulate } = await edgeHouse(t, { plugins: ['edge', 'device', 'topology'] });
+  const { ask, create, edge, simulate } = await edgeHouse(t, { plugins: ['edge', 'device', 'topology'] });
   const old = await create('old');
   const { session } = await simulate(old, { machine: machine(1), key: newKey() });
   await session.call('tell', { event: 'host_info', payload: { hostname: 'old' } }, { timeoutMs: 10_000 });
