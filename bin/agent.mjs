@@ -15,8 +15,8 @@ export function slimDown() {
 
 /**
  * By default V8 lets garbage grow to three times what lives before it looks, where the machine has memory: svc shares the machine. At a
- * fifth an idle svc has 190 MB after ten minutes, at a half 240, for no more CPU; with fifty hosts and people it takes 6 % more. Before the
- * first text is loaded, since what the engine has kept of texts is for the flags that it was made with.
+ * quarter the idle binary had some 10 MB less than at a half; with fifty hosts and readers a fifth took 6 % more CPU. Before the first text
+ * is loaded, since what the engine has kept of texts is for the flags that it was made with.
  */
 export function growSlowly() {
   setFlags('--heap-growing-percent=25');
