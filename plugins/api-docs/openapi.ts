@@ -115,9 +115,22 @@ function queryParameters({ kind, query }: DescribedRoute): readonly Parameter[] 
 
 const headerParameters = ({ kind, method, access, ifMatch }: DescribedRoute): readonly Parameter[] => [
   ...(kind === 'events' ? [header('Last-Event-ID', 'Resume after this event')] : []),
-  ...(ifMatch ? [header('If-Match', 'The ETag of what was read; where it has changed since, the answer is 409 and nothing is written: read it again and repeat the change')] : []),
+  ...(ifMatch
+    ? [
+        header(
+          'If-Match',
+          'The ETag of what was read; where it has changed since, the answer is 409 and nothing is written: read it again and repeat the change',
+        ),
+      ]
+    : []),
   ...(kind === 'json' && method === 'POST' && access !== 'public'
-    ? [header('Idempotency-Key', 'Chosen by the caller: the same request sent again with it within a day gets the first answer and changes nothing', idempotencyKey)]
+    ? [
+        header(
+          'Idempotency-Key',
+          'Chosen by the caller: the same request sent again with it within a day gets the first answer and changes nothing',
+          idempotencyKey,
+        ),
+      ]
     : []),
 ];
 
